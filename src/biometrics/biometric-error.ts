@@ -48,3 +48,8 @@ export class BiometricError extends CodedError<BiometricErrorCode> {
     this.guidance = options.guidance
   }
 }
+
+/** The end of a call of which no caller waits any more. */
+export function cancelled(): BiometricError {
+  return new BiometricError('cancelled', 'The call was cancelled.')
+}

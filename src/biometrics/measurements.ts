@@ -3,25 +3,27 @@
  * have compromised a worker; every type of a measurement follows from its schema.
  */
 import Type, { type Static, type TNumber, type TOptional, type TSchema } from 'typebox'
-import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
-import { ENGINE_STAGES, type EngineStage } from './stages.js'
+import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
+import { ENGINE_STAGES } from './stages.js'
 
 const number = Type.Number()
 const count = Type.Integer({ minimum: 0 })
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-export const BoxSchema = Type.Object({ x: number, y: number, width: number, height: number })
+/** Schema of an object with some of these numbers and nothing else. */
+function numbersOf<Name extends string>(names: readonly Name[]) {
+  const fields = names.map((name) => [name, Type.Optional(number)])
+  return Type.Object(Object.fromEntries(fields) as Record<Name, TOptional<TNumber>>, {
+    additionalProperties: false,
+  })
+}
+
+const BoxSchema = Type.Object({ x: number, y: number, width: number, height: number })
 
 /** Pixel rectangle in the upright (EXIF-rotated) source image; origin top left. */
 export type Box = Static<typeof BoxSchema>
 
-export const ComponentsSchema = Type.Object(
-  Object.fromEntries(QUALITY_COMPONENTS.map((name) => [name, Type.Optional(number)])) as Record<
-    QualityComponent,
-    TOptional<TNumber>
-  >,
-  { additionalProperties: false },
-)
+const ComponentsSchema = numbersOf(QUALITY_COMPONENTS)
 
 /**
  * Components as `pipeline/judge/quality-components.ts` measures them; those that the pack's landmarks do not show are
@@ -42,7 +44,7 @@ export const QualityFaultSchema = Type.Object({
 
 export type QualityFault = Static<typeof QualityFaultSchema>
 
-export const QualitySchema = Type.Object({
+const QualitySchema = Type.Object({
   /** Overall quality, 0..1: the minimum of its normalized parts. */
   score: number,
   /** Width of the face box between its outer edges: the whole pixels of the source image that it touches. */
@@ -74,7 +76,7 @@ export const LivenessSchema = Type.Object({
 
 export type Liveness = Static<typeof LivenessSchema>
 
-export const FacesInImageSchema = Type.Object({
+const FacesInImageSchema = Type.Object({
   count,
   /** True if the largest face is also the one nearest the middle: both rules choose the same face. */
   isLargestCentral: Type.Boolean(),
@@ -83,7 +85,7 @@ export const FacesInImageSchema = Type.Object({
 export type FacesInImage = Static<typeof FacesInImageSchema>
 
 /** Schema of a [dimensions] float32 vector. Other lengths are refused: the service would compute with them. */
-export function vectorSchema(dimensions: number) {
+function vectorSchema(dimensions: number) {
   return Type.Refine(Type.Unsafe<Float32Array>({}), (value) => isVector(value, dimensions))
 }
 
@@ -133,7 +135,7 @@ export function faceSampleSchema(dimensions: number, others: OtherDimensions) {
 export type FaceSample = Static<ReturnType<typeof faceSampleSchema>>
 
 /** A frame whose face is measured but not embedded. */
-export const FrameFaceSchema = Type.Object({
+const FrameFaceSchema = Type.Object({
   imageIndex: count,
   faces: FacesInImageSchema,
   box: BoxSchema,
@@ -148,7 +150,7 @@ export const FrameFaceSchema = Type.Object({
 export type FrameFace = Static<typeof FrameFaceSchema>
 
 /** A frame without a usable face. */
-export const FrameRefusalSchema = Type.Object({
+const FrameRefusalSchema = Type.Object({
   imageIndex: count,
   code: Type.Enum(['face_not_found', 'multiple_faces', 'face_too_small', 'face_not_upright']),
 })
@@ -173,13 +175,7 @@ export const InspectedImageSchema = Type.Object({
 
 export type InspectedImage = Static<typeof InspectedImageSchema>
 
-export const StageTimingsSchema = Type.Object(
-  Object.fromEntries(ENGINE_STAGES.map((stage) => [stage, Type.Optional(number)])) as Record<
-    EngineStage,
-    TOptional<TNumber>
-  >,
-  { additionalProperties: false },
-)
+export const StageTimingsSchema = numbersOf(ENGINE_STAGES)
 
 /** Milliseconds spent in each stage, summed over the request's images. */
 export type StageTimings = Static<typeof StageTimingsSchema>

@@ -1,15 +1,7 @@
 /** Public types of the engine: options, results and limits. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { QualityBounds } from '../../models/pack/quality-schema.js'
-import type {
-  FaceSample,
-  InspectedImage,
-  Liveness,
-  Look,
-  ProviderStatus,
-  Quality,
-  StageTimings,
-} from './measurements.js'
+import type { FaceSample, Liveness, Look, ProviderStatus, Quality, StageTimings } from './measurements.js'
 import type { DecodingBudget } from './pipeline/decode/decoding-budget.js'
 
 export { BiometricError, type BiometricErrorCode } from './biometric-error.js'
@@ -128,19 +120,6 @@ export interface Glance {
   minFacePx: number
 }
 
-export interface CompareResult {
-  /** Similarity as in `VerifyResult`. */
-  score: number
-  /** The faces of the first and of the second image. */
-  samples: [FaceSample, FaceSample]
-  timingsMs: StageTimings
-}
-
-export interface InspectResult {
-  images: InspectedImage[]
-  timingsMs: StageTimings
-}
-
 export interface EngineHealth {
   status: 'ok' | 'degraded'
   /** Live and warmed-up workers, and the number configured. */
@@ -189,18 +168,21 @@ export interface ImageLimits {
   acceptTurned?: boolean
 }
 
+export const INCIDENT_KINDS = [
+  'engine_process_lost',
+  'worker_lost',
+  'worker_load_failed',
+  'worker_garbled',
+  'task_stuck',
+  'engine_hung',
+  'task_failed',
+  'following_pack_failed',
+  'accelerator_lost',
+  'accelerator_hung',
+] as const
+
 export interface EngineIncident {
-  kind:
-    | 'engine_process_lost'
-    | 'worker_lost'
-    | 'worker_load_failed'
-    | 'worker_garbled'
-    | 'task_stuck'
-    | 'engine_hung'
-    | 'task_failed'
-    | 'following_pack_failed'
-    | 'accelerator_lost'
-    | 'accelerator_hung'
+  kind: (typeof INCIDENT_KINDS)[number]
   error: unknown
 }
 

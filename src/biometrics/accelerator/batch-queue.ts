@@ -20,12 +20,9 @@ export const MAX_ROWS = 32
  */
 export class BatchQueue<Run extends WaitingRun> {
   private waiting: Run[] = []
-  private readonly isBatchable: (sha256: string) => boolean
 
   /** @param isBatchable whether a run of the network may have any number of rows */
-  constructor(isBatchable: (sha256: string) => boolean) {
-    this.isBatchable = isBatchable
-  }
+  constructor(private readonly isBatchable: (sha256: string) => boolean) {}
 
   get size(): number {
     return this.waiting.length

@@ -17,12 +17,10 @@ interface Pending {
 }
 
 export class LaneClient {
-  private readonly access: LaneAccess
   private readonly pending = new Map<number, Pending>()
   private lastId = 0
 
-  constructor(access: LaneAccess) {
-    this.access = access
+  constructor(private readonly access: LaneAccess) {
     // When the lane's thread ends, runs stay unanswered: the process ends as well, and its tasks are done once more.
     access.port.on('message', (reply: LaneReply) => this.settle(reply))
   }
@@ -31,7 +29,7 @@ export class LaneClient {
   readonly open: NetworkOpener = async (_pack, { sha256 }) => {
     const shape = this.access.networks.find((network) => network.sha256 === sha256)
     if (!shape) throw new Error('the lane has no such network')
-    return new RemoteNetwork(shape, (data, dims) => this.run(sha256, data, dims))
+    return new RemoteNetwork(shape.inputShape, (data, dims) => this.run(sha256, data, dims))
   }
 
   inject(fault: LaneFault): void {
@@ -70,13 +68,11 @@ export class LaneClient {
 }
 
 class RemoteNetwork extends Network {
-  override readonly inputShape: LaneNetworkShape['inputShape']
-  override readonly run: Network['run']
-
-  constructor({ inputShape }: LaneNetworkShape, run: Network['run']) {
+  constructor(
+    override readonly inputShape: LaneNetworkShape['inputShape'],
+    override readonly run: Network['run'],
+  ) {
     super()
-    this.inputShape = inputShape
-    this.run = run
   }
 
   /** Leaves the network loaded: the lane owns it. */

@@ -25,20 +25,17 @@ const HEAP_MIB = 256
 export class LaneHost {
   readonly provider: ProviderStatus
   private readonly networks: LaneNetworkShape[]
-  private readonly thread: Worker
-  private readonly watch: NodeJS.Timeout
   private isClosing = false
 
   private constructor(
-    thread: Worker,
+    private readonly thread: Worker,
     { provider, networks }: Extract<LaneEvent, { kind: 'ready' }>,
     runs: SharedArrayBuffer,
     { onLost, onEnd }: LaneHostOptions,
   ) {
     this.provider = provider
     this.networks = networks
-    this.thread = thread
-    this.watch = watchRuns(runs, () =>
+    const watch = watchRuns(runs, () =>
       onEnd({ reason: 'a run on the accelerator did not end', isHung: true }),
     )
     thread.on('message', (event: LaneEvent) => {
@@ -49,7 +46,7 @@ export class LaneHost {
       failure = `the thread of the accelerator failed: ${error.message}`
     })
     thread.on('exit', () => {
-      clearInterval(this.watch)
+      clearInterval(watch)
       if (!this.isClosing) onEnd({ reason: failure, isHung: false })
     })
   }

@@ -32,24 +32,18 @@ export interface LaneOptions {
 }
 
 export class Lane {
-  private readonly networks: ReadonlyMap<string, LaneNetwork>
   private readonly queue: BatchQueue<LaneRun>
-  private readonly onLost: (reason: string) => void
-  private readonly onRun: () => void
   private isBusy = false
   private isLost = false
   private injected: (() => void) | undefined
 
-  constructor({ networks, onLost, onRun = () => {} }: LaneOptions) {
-    this.networks = networks
-    this.queue = new BatchQueue((sha256) => networks.get(sha256)!.isBatchable)
-    this.onLost = onLost
-    this.onRun = onRun
+  constructor(private readonly options: LaneOptions) {
+    this.queue = new BatchQueue((sha256) => options.networks.get(sha256)!.isBatchable)
   }
 
   /** Adds a run, which is settled by its own `resolve` or `reject`. */
   submit(run: LaneRun): void {
-    if (!this.networks.has(run.sha256)) {
+    if (!this.options.networks.has(run.sha256)) {
       run.reject(new Error('the lane does not have this network'))
       return
     }
@@ -83,7 +77,7 @@ export class Lane {
   }
 
   private async runOnce(batch: readonly LaneRun[]): Promise<Map<string, NetworkOutput>> {
-    const { accelerated, standby } = this.networks.get(batch[0]!.sha256)!
+    const { accelerated, standby } = this.options.networks.get(batch[0]!.sha256)!
     const { data, dims } = joined(batch)
     if (this.isLost) return this.timed(() => standby.run(data, dims))
     try {
@@ -95,17 +89,17 @@ export class Lane {
       // An input that the processor refuses as well says nothing of the accelerator.
       const outputs = await this.timed(() => standby.run(data, dims))
       this.isLost = true
-      this.onLost((error as Error).message)
+      this.options.onLost((error as Error).message)
       return outputs
     }
   }
 
   private async timed<T>(run: () => Promise<T>): Promise<T> {
-    this.onRun()
+    this.options.onRun?.()
     try {
       return await run()
     } finally {
-      this.onRun()
+      this.options.onRun?.()
     }
   }
 }

@@ -68,8 +68,6 @@ const MAX_PARTS = 64
 
 /** Assembles frames from the stream's chunks, wherever the stream was cut. Each byte is copied once. */
 export class FrameReader<Message> {
-  private readonly maxBytes: number
-  private readonly onFrame: (frame: Frame<Message>) => void
   /**
    * The buffer that is being filled, and how far: first the fixed head, then the lengths of the parts, the message,
    * and part after part.
@@ -81,10 +79,10 @@ export class FrameReader<Message> {
   /**
    * @param maxBytes limit of message and parts together. The reader allocates as many bytes as the head of a frame announces; this bounds that allocation
    */
-  constructor(maxBytes: number, onFrame: (frame: Frame<Message>) => void) {
-    this.maxBytes = maxBytes
-    this.onFrame = onFrame
-  }
+  constructor(
+    private readonly maxBytes: number,
+    private readonly onFrame: (frame: Frame<Message>) => void,
+  ) {}
 
   /**
    * @param chunk may be reused when this returns

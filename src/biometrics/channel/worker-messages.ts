@@ -98,18 +98,12 @@ export type WorkerMessage =
   | Static<typeof PongSchema>
   | (Static<typeof ReplyMessageSchema> & { reply: WorkerReply })
 
-/** Checks that a message is well formed, and that a reply fits its task. */
-export interface MessageCheck {
-  /** Checks everything but the reply, whose type depends on the task. */
-  isMessage(message: unknown): message is WorkerMessage
-  isReplyTo(type: TaskType, reply: unknown): boolean
-}
-
 /**
+ * Makes a check that a message is well formed, and that a reply fits its task.
  * @param dimensions length of the embeddings of the pack that decides
  * @param others lengths of those of packs that may follow
  */
-export function messageCheck(dimensions: number, others: OtherDimensions = new Map()): MessageCheck {
+export function messageCheck(dimensions: number, others: OtherDimensions = new Map()) {
   const answer = (value: TSchema) =>
     Compile(
       Type.Union([
@@ -126,7 +120,10 @@ export function messageCheck(dimensions: number, others: OtherDimensions = new M
   const answers = new Map(Object.entries(schemas).map(([type, value]) => [type, answer(value)]))
   const message = Compile(Type.Union([ReadySchema, PongSchema, IncidentSchema, ReplyMessageSchema]))
   return {
-    isMessage: (value): value is WorkerMessage => message.Check(value),
-    isReplyTo: (type, reply) => answers.get(type)!.Check(reply),
+    /** Checks everything but the reply, whose type depends on the task. */
+    isMessage: (value: unknown): value is WorkerMessage => message.Check(value),
+    isReplyTo: (type: TaskType, reply: unknown) => answers.get(type)!.Check(reply),
   }
 }
+
+export type MessageCheck = ReturnType<typeof messageCheck>

@@ -63,7 +63,6 @@ export interface TaskResults<T extends WorkerTask> {
 }
 
 export class Dispatcher {
-  private readonly options: EngineOptions
   private readonly waiting: FairQueue<EngineCall>
   private pool: EngineProcess | undefined
   private running = 0
@@ -81,21 +80,16 @@ export class Dispatcher {
   private runningSpare = 0
   /** Requests that have been accepted and are not finished yet. */
   private accepted = 0
-  private draining = false
+  isDraining = false
   private onIdle: Array<() => void> = []
 
-  constructor(options: EngineOptions) {
-    this.options = options
+  constructor(private readonly options: EngineOptions) {
     this.waiting = new FairQueue(options.queueLimit)
   }
 
   /** Numbers of waiting calls and of tasks that workers hold. */
   get counts(): { waiting: number; running: number } {
     return { waiting: this.waiting.size, running: this.running }
-  }
-
-  get isDraining(): boolean {
-    return this.draining
   }
 
   /** Sends tasks to these workers from now on. */
@@ -122,7 +116,7 @@ export class Dispatcher {
   /** Returns whether a spare call may start. */
   get hasSparePlace(): boolean {
     const most = Math.max(1, Math.floor(this.options.workers / 2))
-    return this.isCalm && !this.draining && this.runningSpare < most
+    return this.isCalm && !this.isDraining && this.runningSpare < most
   }
 
   /** True while every worker lives, nothing waits, and fewer than half of the workers have calls of which callers wait. */
@@ -141,7 +135,7 @@ export class Dispatcher {
    * @throws BiometricError engine_unavailable while draining
    */
   async accept<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
-    if (this.draining) throw new BiometricError('engine_unavailable', 'The engine is shutting down.')
+    if (this.isDraining) throw new BiometricError('engine_unavailable', 'The engine is shutting down.')
     this.accepted++
     try {
       return await work()
@@ -189,7 +183,7 @@ export class Dispatcher {
 
   /** Accepts no further request; resolves when every accepted one has left its workers. */
   async drain(): Promise<void> {
-    this.draining = true
+    this.isDraining = true
     this.pump()
     if (!this.isIdle) await new Promise<void>((resolve) => this.onIdle.push(resolve))
   }
@@ -203,7 +197,7 @@ export class Dispatcher {
       this.waiting.remove(expired)
       this.pump()
     })
-    if (!call.settled) admit(call)
+    if (!call.isSettled) admit(call)
     const replies = (await call.promise) as Array<Extract<WorkerReply<T['type']>, { ok: true }>>
     return { values: replies.map(({ value }) => value), timingsMs: timingsOf(call, replies) }
   }

@@ -3,6 +3,7 @@
  * tasks that are handed over one by one. Runs on the main thread.
  */
 
+import { cancelled } from '../biometric-error.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
 import type { WorkerReply } from '../channel/worker-messages.js'
 import { BiometricError, type CallOptions, type SchedulingClass } from '../types.js'
@@ -34,7 +35,6 @@ export class EngineCall {
   readonly promise: Promise<SuccessfulReply[]>
   /** Total time in milliseconds during which tasks waited and no worker had one. */
   queueMs = 0
-  private readonly tasks: readonly WorkerTask[]
   private readonly replies: SuccessfulReply[] = []
   /** Index of the first task that no longer matters, because a task before it has failed. */
   private end: number
@@ -44,10 +44,8 @@ export class EngineCall {
   private lost: CallTask[] = []
   private answered = 0
   private running = 0
-  private isSettled = false
+  isSettled = false
   private waitingSince = performance.now()
-  private readonly options: CallOptions
-  private readonly onExpired: (call: EngineCall) => void
   private resolvePromise!: (replies: SuccessfulReply[]) => void
   private rejectPromise!: (error: Error) => void
   private timer: NodeJS.Timeout | undefined
@@ -58,17 +56,18 @@ export class EngineCall {
    * @param tasks at least one
    * @param onExpired called when the deadline or an abort has settled the call, so that it can leave the queue
    */
-  constructor(tasks: readonly WorkerTask[], options: CallOptions, onExpired: (call: EngineCall) => void) {
-    this.tasks = tasks
+  constructor(
+    private readonly tasks: readonly WorkerTask[],
+    private readonly options: CallOptions,
+    private readonly onExpired: (call: EngineCall) => void,
+  ) {
     this.end = tasks.length
-    this.options = options
-    this.onExpired = onExpired
     this.promise = new Promise((resolve, reject) => {
       this.resolvePromise = resolve
       this.rejectPromise = reject
     })
     if (options.signal?.aborted) {
-      this.expire('cancelled')
+      this.expire(cancelled())
     } else {
       options.signal?.addEventListener('abort', this.onAbort, { once: true })
       if (options.deadlineMs !== undefined) this.watchDeadline(options.deadlineMs)
@@ -92,10 +91,6 @@ export class EngineCall {
   get cost(): number {
     const task = this.lost[0]?.task ?? this.tasks[this.next]
     return task && 'images' in task ? task.images.length : 1
-  }
-
-  get settled(): boolean {
-    return this.isSettled
   }
 
   /** True while a task of the call is to be handed over. */
@@ -161,7 +156,7 @@ export class EngineCall {
     else this.resolvePromise(this.replies)
   }
 
-  private readonly onAbort = () => this.expire('cancelled')
+  private readonly onAbort = () => this.expire(cancelled())
 
   /**
    * Timers may fire a little early, so the remaining time is checked again: a call is never failed before its
@@ -170,7 +165,7 @@ export class EngineCall {
   private watchDeadline(deadlineMs: number): void {
     const remainingMs = deadlineMs - performance.now()
     if (remainingMs <= 0) {
-      this.expire('deadline_exceeded')
+      this.expire(new BiometricError('deadline_exceeded', 'No result was ready before the deadline.'))
     } else {
       const longestTimerMs = 2 ** 31 - 1
       const waitMs = Math.min(Math.ceil(remainingMs), longestTimerMs)
@@ -178,10 +173,8 @@ export class EngineCall {
     }
   }
 
-  private expire(code: 'cancelled' | 'deadline_exceeded'): void {
-    const message =
-      code === 'cancelled' ? 'The call was cancelled.' : 'No result was ready before the deadline.'
-    this.reject(new BiometricError(code, message))
+  private expire(error: BiometricError): void {
+    this.reject(error)
     this.onExpired(this)
   }
 

@@ -125,7 +125,6 @@ const MAX_REPLY_BYTES = 1024 * 1024
 const MAX_REASON = 200
 
 export class EngineProcess {
-  private readonly options: EngineProcessOptions
   /** The check of messages for each pack that may decide, by model id. */
   private readonly checks: ReadonlyMap<string, MessageCheck>
   private readonly dir: string
@@ -150,8 +149,7 @@ export class EngineProcess {
   private beat: NodeJS.Timeout | undefined
   private closing = false
 
-  private constructor(options: EngineProcessOptions) {
-    this.options = options
+  private constructor(private readonly options: EngineProcessOptions) {
     this.checks = checksOf([options.pack, ...options.otherPacks])
     // The folder is readable only by its owner: any process that could connect could reply instead of a worker.
     this.dir = mkdtempSync(join(tmpdir(), 'countersign-engine-'))

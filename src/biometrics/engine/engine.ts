@@ -13,14 +13,12 @@ import { assessQuality, lowQuality } from '../pipeline/judge/quality-bounds.js'
 import {
   BiometricError,
   type CallOptions,
-  type CompareResult,
   type EngineHealth,
   type EngineOptions,
   type EnrolOptions,
   type EnrolResult,
   type FrameLimits,
   type Glance,
-  type InspectResult,
   type OtherBounds,
   type PackChoice,
   type SchedulingClass,
@@ -38,17 +36,18 @@ export class Engine {
   readonly pack: ModelPack
   /** Every pack whose references and scores this engine understands, by model id, the primary one first. */
   readonly packs: ReadonlyMap<string, ModelPack>
-  private readonly options: EngineOptions
   private readonly deciders: ReadonlyMap<string, Decider>
   private readonly dispatcher: Dispatcher
   private pool!: EngineProcess
   private closed: Promise<void> | null = null
 
-  private constructor(packs: readonly ModelPack[], options: EngineOptions) {
+  private constructor(
+    packs: readonly ModelPack[],
+    private readonly options: EngineOptions,
+  ) {
     this.pack = packs[0]!
     this.packs = new Map(packs.map((pack) => [pack.modelId, pack]))
     this.deciders = new Map(packs.map((pack) => [pack.modelId, new Decider(pack)]))
-    this.options = options
     this.dispatcher = new Dispatcher(options)
   }
 
@@ -184,8 +183,12 @@ export class Engine {
     return { reference, weight, others }
   }
 
-  /** Finds and compares the faces of two images, and keeps nothing. @throws BiometricError as `verify` does */
-  async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}): Promise<CompareResult> {
+  /**
+   * Finds and compares the faces of two images, and keeps nothing.
+   * @returns the score as `verify` gives it, and the samples of the first and of the second image
+   * @throws BiometricError as `verify` does
+   */
+  async compare(a: Uint8Array, b: Uint8Array, call: CallOptions = {}) {
     const { value, timingsMs } = await this.submit({ type: 'compare', images: [a, b] }, call)
     const [first, second] = value.samples
     return timed(timingsMs, () => {
@@ -204,7 +207,7 @@ export class Engine {
   async inspect(
     images: readonly Uint8Array[],
     { areFrames = false, ...call }: CallOptions & { maxPixels?: number; areFrames?: boolean } = {},
-  ): Promise<InspectResult> {
+  ) {
     assertAny(images)
     const maxPixels = areFrames ? this.options.limits.maxFramePixels : call.maxPixels
     const tasks = images.map((image, imageIndex) => ({

@@ -9,7 +9,7 @@ import { measureComponents } from './judge/quality-components.js'
 import type { Scene } from './judge/scene.js'
 import { FaceAligner } from './networks/align.js'
 import { type FaceDetector, facesBy } from './networks/detect.js'
-import type { Detection } from './networks/detection.js'
+import { type Detection, scaledBox } from './networks/detection.js'
 import { FaceEmbedder } from './networks/embed.js'
 import { fivePointsOf68, type LandmarkFinder } from './networks/landmarks.js'
 import { LivenessChecker } from './networks/liveness.js'
@@ -139,10 +139,8 @@ export class FaceModel {
     const alignment = this.stages.aligner.alignmentOf(found.points)
     const chip = await this.cut(scene, alignment, clock)
     const quality = await clock.measure('align', () => this.judge(chip, found, sourceScale))
-    const toSource = (value: number) => value * sourceScale
-    const { x, y, width, height } = found.box
-    const box = { x: toSource(x), y: toSource(y), width: toSource(width), height: toSource(height) }
-    const landmarks = pairs(this.fivePoints(found).map(toSource))
+    const box = scaledBox(found.box, sourceScale)
+    const landmarks = pairs(this.fivePoints(found).map((value) => value * sourceScale))
     const face = { imageIndex, faces: found.faces, box, landmarks, quality }
     return { face, alignment, chip, found }
   }

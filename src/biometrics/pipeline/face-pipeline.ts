@@ -13,8 +13,7 @@ import {
   type OtherBounds,
 } from '../types.js'
 import { decodeImage } from './decode/decode.js'
-import type { DecodedImage } from './decode/decode-pixels.js'
-import { FaceModel, type MeasuredFace } from './face-model.js'
+import { FaceModel, type FindOptions, type MeasuredFace } from './face-model.js'
 import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
 import { LIVENESS_UNCHECKED } from './judge/liveness-room.js'
 import { withBounds } from './judge/quality-bounds.js'
@@ -27,6 +26,7 @@ import {
   grayPicture,
   readCheckPicture,
 } from './networks/check-vector.js'
+import { scaledBox } from './networks/detection.js'
 import { Mutex } from './networks/mutex.js'
 import { loadNetwork, type NetworkOpener } from './networks/network.js'
 import { StageClock } from './stage-clock.js'
@@ -93,21 +93,17 @@ type Embeddings = Pick<FaceSample, 'embedding' | 'others'>
  * after that one image at a time has the networks, except that waiting faces are embedded together.
  */
 export class FacePipeline {
-  readonly pack: ModelPack
-  readonly limits: ImageLimits
-  private readonly shelf: StageShelf
   private readonly models = new Map<string, FaceModel>()
-  private readonly followers: FollowingPacks
+  private readonly followers = new FollowingPacks(this.models)
   private readonly mutex = new Mutex()
   /** Number of decoded pictures that hold or wait for the networks and will add a face to the embedder. */
   private facesComing = 0
 
-  private constructor(pack: ModelPack, limits: ImageLimits, shelf: StageShelf) {
-    this.pack = pack
-    this.limits = limits
-    this.shelf = shelf
-    this.followers = new FollowingPacks(this.models)
-  }
+  private constructor(
+    readonly pack: ModelPack,
+    readonly limits: ImageLimits,
+    private readonly shelf: StageShelf,
+  ) {}
 
   /**
    * Loads every network of the packs on one execution provider, checking each file's hash as it is read, and runs each
@@ -162,21 +158,16 @@ export class FacePipeline {
     const { imageIndex = 0, strictLiveness = false, clock = new StageClock(), following, bounds } = options
     const limits = { ...this.limits, ...(bounds?.minFacePx ? { minFacePx: bounds.minFacePx } : {}) }
     const model = this.modelOf(options.decideBy)
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
-    const { face, coming } = await this.inTurn(image, clock, true, async (scene) => {
-      const { face, chip, found } = await model.measure(scene, {
-        imageIndex,
-        clock,
-        limits,
-        looksAgain: true,
-      })
+    const find = { imageIndex, clock, limits }
+    const { face, coming } = await this.inTurn(bytes, find, true, async (scene) => {
+      const { face, chip, found } = await model.measure(scene, { ...find, looksAgain: true })
       const liveness = await unlessTurned(model, { face, chip }, async () => {
         assertQuality(face, withBounds(model.pack.manifest.quality, bounds?.quality))
         const liveness = await model.checkLiveness(scene, found.box, clock)
         if (strictLiveness) assertLive(liveness, imageIndex)
         return liveness
       })
-      const others = await this.followers.add(scene, found.box, { imageIndex, clock, limits }, following)
+      const others = await this.followers.add(scene, found.box, find, following)
       return { face: { ...face, liveness }, coming: { embedding: model.embedder.add(chip, clock), others } }
     })
     const embeddings = await settled(coming)
@@ -191,14 +182,14 @@ export class FacePipeline {
   async look(bytes: Uint8Array, options: LookOptions): Promise<FrameLook> {
     const { imageIndex, checkLiveness, isUncertain = false, clock, limits = this.limits } = options
     const model = this.modelOf(options.decideBy)
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
-    return this.inTurn(image, clock, false, async (scene) => {
-      const measured = await model.measure(scene, { imageIndex, clock, limits, looksAgain: isUncertain })
+    const find = { imageIndex, clock, limits }
+    return this.inTurn(bytes, find, false, async (scene) => {
+      const measured = await model.measure(scene, { ...find, looksAgain: isUncertain })
       const { face, alignment, chip, found } = measured
       if (isUncertain && isClear(face, model.pack.manifest.quality))
         await model.assertUprightChip(chip, imageIndex)
       const liveness = checkLiveness ? await model.checkLiveness(scene, found.box, clock) : LIVENESS_UNCHECKED
-      const { width, height } = image
+      const { width, height } = scene.image
       return { face: { ...face, width, height }, alignment, liveness }
     })
   }
@@ -213,10 +204,10 @@ export class FacePipeline {
   async embed(bytes: Uint8Array, alignment: Alignment, options: EmbedOptions): Promise<Embeddings> {
     const { imageIndex, clock, limits = this.limits, following } = options
     const model = this.modelOf(options.decideBy)
-    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
-    const { coming } = await this.inTurn(image, clock, true, async (scene) => {
-      const box = following && scaled(following.box, 1 / image.sourceScale)
-      const others = box && (await this.followers.add(scene, box, { imageIndex, clock, limits }, following))
+    const find = { imageIndex, clock, limits }
+    const { coming } = await this.inTurn(bytes, find, true, async (scene) => {
+      const box = following && scaledBox(following.box, 1 / scene.image.sourceScale)
+      const others = box && (await this.followers.add(scene, box, find, following))
       const chip = await model.cut(scene, alignment, clock)
       return { coming: { embedding: model.embedder.add(chip, clock), others } }
     })
@@ -226,15 +217,16 @@ export class FacePipeline {
   }
 
   /**
-   * Runs `work` while no other picture has the networks, and frees the picture's pixels afterwards.
+   * Decodes a picture, runs `work` while no other picture has the networks, and frees the pixels afterwards.
    * @param bringsFace true if `work` adds a face to the embedders, unless it fails
    */
   private async inTurn<T>(
-    image: DecodedImage,
-    clock: StageClock,
+    bytes: Uint8Array,
+    { imageIndex, clock, limits }: FindOptions,
     bringsFace: boolean,
     work: (scene: Scene) => Promise<T>,
   ): Promise<T> {
+    const image = await clock.measure('decode', () => decodeImage(bytes, limits, imageIndex, clock.signal))
     if (bringsFace) this.facesComing++
     const scene = new Scene(image)
     let leave = () => {}
@@ -309,8 +301,4 @@ async function settled(coming: {
   const others: NonNullable<FaceSample['others']> = {}
   for (const [modelId, other] of coming.others) others[modelId] = await other
   return { embedding, others }
-}
-
-function scaled({ x, y, width, height }: Box, factor: number): Box {
-  return { x: x * factor, y: y * factor, width: width * factor, height: height * factor }
 }

@@ -2,8 +2,9 @@
  * Measures the time of one request by stage, and ends the request between two stages when no caller waits for it any
  * more.
  */
+import { cancelled } from '../biometric-error.js'
 import type { EngineStage } from '../stages.js'
-import { BiometricError, type StageTimings } from '../types.js'
+import type { StageTimings } from '../types.js'
 
 export class StageClock {
   readonly timingsMs: StageTimings = {}
@@ -16,7 +17,7 @@ export class StageClock {
    * @throws BiometricError cancelled, without starting `work`, when no caller waits for the result
    */
   async measure<T>(stage: EngineStage, work: () => T | Promise<T>): Promise<T> {
-    if (this.signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')
+    if (this.signal?.aborted) throw cancelled()
     const startedAt = performance.now()
     try {
       return await work()

@@ -2,7 +2,7 @@
 
 import { BiometricError, IMAGE_ERROR_CODES } from '../biometric-error.js'
 import type { WorkerTask } from '../channel/engine-protocol.js'
-import type { WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
+import type { TaskType, WorkerFailure, WorkerReply, WorkerValues } from '../channel/worker-messages.js'
 import type { Pixels } from '../kernels/planes.js'
 import { decodeImage } from '../pipeline/decode/decode.js'
 import type { FacePipeline } from '../pipeline/face-pipeline.js'
@@ -18,19 +18,28 @@ interface Run {
   followingFailure: string | undefined
 }
 
+type TaskOf<T extends TaskType> = Extract<WorkerTask, { type: T }>
+type Perform<T extends TaskType> = (
+  task: TaskOf<T>,
+  pipeline: FacePipeline,
+  run: Run,
+) => Promise<WorkerValues[T]>
+/** Types of the tasks that compute something. */
+type WorkType = Exclude<TaskType, 'fault'>
+
 /**
  * Never rejects: a refusal or failure is part of the reply.
  * @param signal aborted when no caller waits for the reply: the task ends with its next stage
  */
 export async function runTask(
-  task: Exclude<WorkerTask, { type: 'fault' }>,
+  task: TaskOf<WorkType>,
   pipeline: FacePipeline,
   signal?: AbortSignal,
 ): Promise<WorkerReply> {
   const clock = new StageClock(signal)
   const run: Run = { clock, followingFailure: undefined }
   try {
-    const value = await execute(task, pipeline, run)
+    const value = await (TASKS[task.type] as Perform<WorkType>)(task, pipeline, run)
     const { followingFailure } = run
     return { ok: true, value, timingsMs: clock.timingsMs, ...(followingFailure ? { followingFailure } : {}) }
   } catch (error) {
@@ -38,63 +47,81 @@ export async function runTask(
   }
 }
 
-function execute(
-  task: Exclude<WorkerTask, { type: 'fault' }>,
-  pipeline: FacePipeline,
-  run: Run,
-): Promise<WorkerValues[WorkerTask['type']]> {
-  const { clock } = run
-  switch (task.type) {
-    case 'enrol':
-      return enrol(task, pipeline, run)
-    case 'verify':
-      return verify(task, pipeline, run)
-    case 'compare':
-      return compare(task.images, pipeline, clock)
-    case 'look':
-      return look(task, pipeline, clock)
-    case 'embed':
-      return embed(task, pipeline, run)
-    case 'glance':
-      return glance(task, pipeline, clock)
-    case 'inspect':
-      return inspect(task, pipeline, clock)
-  }
-}
+const TASKS: { [T in WorkType]: Perform<T> } = {
+  /** Every image must be usable: a reference made of half of the images would surprise the caller. */
+  async enrol(task, pipeline, run) {
+    const options = { decideBy: task.decideBy, following: followingOf(task, run), clock: run.clock }
+    const samples: FaceSample[] = []
+    for (const [imageIndex, bytes] of task.images.entries())
+      samples.push(await pipeline.analyse(bytes, { ...options, imageIndex, strictLiveness: true }))
+    return { samples }
+  },
 
-/** Every image must be usable: a reference made of half of the images would surprise the caller. */
-async function enrol(
-  task: Extract<WorkerTask, { type: 'enrol' }>,
-  pipeline: FacePipeline,
-  run: Run,
-): Promise<WorkerValues['enrol']> {
-  const options = { decideBy: task.decideBy, following: followingOf(task, run), clock: run.clock }
-  const samples: FaceSample[] = []
-  for (const [imageIndex, bytes] of task.images.entries())
-    samples.push(await pipeline.analyse(bytes, { ...options, imageIndex, strictLiveness: true }))
-  return { samples }
-}
-
-/** One usable image is enough; if there is none, the first one's refusal is thrown. */
-async function verify(
-  task: Extract<WorkerTask, { type: 'verify' }>,
-  pipeline: FacePipeline,
-  run: Run,
-): Promise<WorkerValues['verify']> {
-  const { decideBy, bounds } = task
-  const options = { decideBy, bounds, following: followingOf(task, run), clock: run.clock }
-  const samples: FaceSample[] = []
-  let firstRefusal: unknown
-  for (const [imageIndex, bytes] of task.images.entries()) {
-    try {
-      samples.push(await pipeline.analyse(bytes, { ...options, imageIndex }))
-    } catch (error) {
-      if (!(error instanceof BiometricError)) throw error
-      firstRefusal ??= error
+  /** One usable image is enough; if there is none, the first one's refusal is thrown. */
+  async verify(task, pipeline, run) {
+    const { decideBy, bounds } = task
+    const options = { decideBy, bounds, following: followingOf(task, run), clock: run.clock }
+    const samples: FaceSample[] = []
+    let firstRefusal: unknown
+    for (const [imageIndex, bytes] of task.images.entries()) {
+      try {
+        samples.push(await pipeline.analyse(bytes, { ...options, imageIndex }))
+      } catch (error) {
+        if (!(error instanceof BiometricError)) throw error
+        firstRefusal ??= error
+      }
     }
-  }
-  if (samples.length === 0) throw firstRefusal
-  return { samples }
+    if (samples.length === 0) throw firstRefusal
+    return { samples }
+  },
+
+  async compare({ images }, pipeline, { clock }) {
+    const first = await pipeline.analyse(images[0], { imageIndex: 0, clock })
+    const second = await pipeline.analyse(images[1], { imageIndex: 1, clock })
+    return { samples: [first, second] }
+  },
+
+  /** Measures the face of one frame of a series, without embedding it. */
+  async look({ images, imageIndex, checkLiveness, decideBy }, pipeline, { clock }) {
+    const limits = frameLimits(pipeline)
+    return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits, decideBy })
+  },
+
+  async embed(task, pipeline, run) {
+    const { images, imageIndex, alignment, box, decideBy } = task
+    const packs = followingOf(task, run)
+    return pipeline.embed(images[0], alignment, {
+      imageIndex,
+      decideBy,
+      clock: run.clock,
+      limits: frameLimits(pipeline),
+      following: packs && box ? { ...packs, box } : undefined,
+    })
+  },
+
+  /** Measures the faces of small frames. The first one is embedded, only to see whether it is upright. */
+  async glance({ images, decideBy, ...task }, pipeline, { clock }) {
+    const limits = { ...pipeline.limits, ...task.limits }
+    const options = { checkLiveness: false, clock, limits, decideBy }
+    const looks: WorkerValues['glance']['looks'] = []
+    for (const [imageIndex, bytes] of images.entries()) {
+      const isUncertain = imageIndex === 0
+      looks.push((await lookAt(pipeline, bytes, { ...options, imageIndex, isUncertain })).look)
+    }
+    const [look] = looks
+    const isFaceless = look && 'code' in look && look.code === 'face_not_found'
+    if (!isFaceless) return { looks, luminance: null }
+    const { pixels } = await clock.measure('decode', () => decodeImage(images[0]!, limits, 0, clock.signal))
+    return { looks, luminance: meanLuminance(pixels) }
+  },
+
+  async inspect({ images, imageIndex, maxPixels = Number.POSITIVE_INFINITY }, pipeline, { clock }) {
+    const limits = { ...pipeline.limits, maxPixels: Math.min(maxPixels, pipeline.limits.maxPixels) }
+    const { format, width, height } = await clock.measure('decode', () =>
+      decodeImage(images[0], limits, imageIndex, clock.signal),
+    )
+    return { format, width, height }
+  },
 }
 
 /** The packs that follow in this task, or undefined where none does. */
@@ -104,26 +131,6 @@ function followingOf({ alsoEmbed }: { alsoEmbed?: readonly string[] }, run: Run)
     run.followingFailure ??= `${modelId}: ${describe(error)}`
   }
   return { models: alsoEmbed, onFailure }
-}
-
-async function compare(
-  images: readonly [Uint8Array, Uint8Array],
-  pipeline: FacePipeline,
-  clock: StageClock,
-): Promise<WorkerValues['compare']> {
-  const first = await pipeline.analyse(images[0], { imageIndex: 0, clock })
-  const second = await pipeline.analyse(images[1], { imageIndex: 1, clock })
-  return { samples: [first, second] }
-}
-
-/** Measures the face of one frame of a series, without embedding it. */
-async function look(
-  { images, imageIndex, checkLiveness, decideBy }: Extract<WorkerTask, { type: 'look' }>,
-  pipeline: FacePipeline,
-  clock: StageClock,
-): Promise<WorkerValues['look']> {
-  const limits = frameLimits(pipeline)
-  return lookAt(pipeline, images[0], { imageIndex, checkLiveness, clock, limits, decideBy })
 }
 
 /** Reports a frame without a usable face as a result, not as an error. */
@@ -144,51 +151,9 @@ async function lookAt(
 
 const FACELESS = ['face_not_found', 'multiple_faces', 'face_too_small', 'face_not_upright'] as const
 
-async function embed(
-  task: Extract<WorkerTask, { type: 'embed' }>,
-  pipeline: FacePipeline,
-  run: Run,
-): Promise<WorkerValues['embed']> {
-  const { images, imageIndex, alignment, box, decideBy } = task
-  const packs = followingOf(task, run)
-  return pipeline.embed(images[0], alignment, {
-    imageIndex,
-    decideBy,
-    clock: run.clock,
-    limits: frameLimits(pipeline),
-    following: packs && box ? { ...packs, box } : undefined,
-  })
-}
-
 /** Limits of a frame: it is smaller than a photo, and a series has up to forty. */
 function frameLimits({ limits }: FacePipeline): ImageLimits {
   return { ...limits, maxPixels: Math.min(limits.maxPixels, limits.maxFramePixels ?? limits.maxPixels) }
-}
-
-/** Measures the faces of small frames. The first one is embedded, only to see whether it is upright. */
-async function glance(
-  { images, decideBy, ...task }: Extract<WorkerTask, { type: 'glance' }>,
-  pipeline: FacePipeline,
-  clock: StageClock,
-): Promise<WorkerValues['glance']> {
-  const limits = { ...pipeline.limits, ...task.limits }
-  const looks: WorkerValues['glance']['looks'] = []
-  for (const [imageIndex, bytes] of images.entries()) {
-    const options = {
-      imageIndex,
-      checkLiveness: false,
-      isUncertain: imageIndex === 0,
-      clock,
-      limits,
-      decideBy,
-    }
-    looks.push((await lookAt(pipeline, bytes, options)).look)
-  }
-  const [look] = looks
-  const isFaceless = look && 'code' in look && look.code === 'face_not_found'
-  if (!isFaceless) return { looks, luminance: null }
-  const { pixels } = await clock.measure('decode', () => decodeImage(images[0]!, limits, 0, clock.signal))
-  return { looks, luminance: meanLuminance(pixels) }
 }
 
 /** Mean of the green samples, 0 to 255: they carry most of the luminance. */
@@ -196,18 +161,6 @@ function meanLuminance({ data }: Pixels): number {
   let sum = 0
   for (let i = 1; i < data.length; i += 3) sum += data[i]!
   return sum / (data.length / 3)
-}
-
-async function inspect(
-  { images, imageIndex, maxPixels = Number.POSITIVE_INFINITY }: Extract<WorkerTask, { type: 'inspect' }>,
-  pipeline: FacePipeline,
-  clock: StageClock,
-): Promise<WorkerValues['inspect']> {
-  const limits = { ...pipeline.limits, maxPixels: Math.min(maxPixels, pipeline.limits.maxPixels) }
-  const { format, width, height } = await clock.measure('decode', () =>
-    decodeImage(images[0], limits, imageIndex, clock.signal),
-  )
-  return { format, width, height }
 }
 
 /** The refusal of an image or of a task that nobody waits for; anything else is described for the log only. */

@@ -2,22 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { Counter, type Registry } from 'prom-client'
 import type { Calibration } from '../../../models/pack/calibration.js'
-import type { EngineHealth, EngineIncident } from '../../biometrics/types.js'
+import { type EngineHealth, type EngineIncident, INCIDENT_KINDS } from '../../biometrics/types.js'
 import { gaugesOf } from './gauges.js'
-
-/** Every kind of incident: each starts at 0, since an alert on its rate needs the step from 0 to 1. */
-const INCIDENTS = [
-  'engine_process_lost',
-  'worker_lost',
-  'worker_load_failed',
-  'worker_garbled',
-  'task_stuck',
-  'engine_hung',
-  'task_failed',
-  'following_pack_failed',
-  'accelerator_lost',
-  'accelerator_hung',
-] as const satisfies Array<EngineIncident['kind']>
 
 /** @returns a function that counts an incident */
 export function incidentCounter(registry: Registry): (incident: EngineIncident) => void {
@@ -27,7 +13,8 @@ export function incidentCounter(registry: Registry): (incident: EngineIncident) 
     labelNames: ['kind'],
     registers: [registry],
   })
-  for (const kind of INCIDENTS) incidents.inc({ kind }, 0)
+  // An alert on the rate of a kind needs the step from 0 to 1.
+  for (const kind of INCIDENT_KINDS) incidents.inc({ kind }, 0)
   return ({ kind }) => incidents.inc({ kind })
 }
 

@@ -31,10 +31,10 @@ describe('a call of several tasks', () => {
   it('fails with the error of the first failing task, even if a later one failed sooner', async () => {
     const { call, parts } = callOf(10, 4)
     call.refuse(parts[3]!, bad(3))
-    expect([call.isWaiting, call.settled]).toEqual([false, false])
+    expect([call.isWaiting, call.isSettled]).toEqual([false, false])
     call.refuse(parts[1]!, bad(1))
     call.refuse(parts[2]!, bad(2))
-    expect(call.settled).toBe(false)
+    expect(call.isSettled).toBe(false)
     call.answer(parts[0]!, reply(0))
     await expect(call.promise).rejects.toThrow('picture 1 is bad')
   })

@@ -1,5 +1,5 @@
 /** Decodes pictures: chooses where each is decoded, and which are refused before. */
-import { BiometricError } from '../../types.js'
+import { BiometricError, cancelled } from '../../biometric-error.js'
 import { type DecodedImage, decodePixels } from './decode-pixels.js'
 import { DecoderProcess } from './decoder-process.js'
 import { admitPicture } from './picture-admission.js'
@@ -33,7 +33,7 @@ async function decode(
   imageIndex: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<DecodedImage> {
-  if (signal?.aborted) throw new BiometricError('cancelled', 'The call was cancelled.')
+  if (signal?.aborted) throw cancelled()
   const { isLight } = admitPicture(bytes, limits, imageIndex)
   if (isLight) return decodePixels(bytes, limits, imageIndex)
   return heavyDecoder.decode(bytes, limits, signal).catch((error) => {

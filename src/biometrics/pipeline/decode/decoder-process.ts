@@ -7,8 +7,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Readable } from 'node:stream'
+import { BiometricError, cancelled } from '../../biometric-error.js'
 import { type Frame, FrameError, FrameReader, writeFrame } from '../../channel/frames.js'
-import { BiometricError } from '../../types.js'
 import type { DecodedImage, EncodedImage } from './decode-pixels.js'
 import { DECODING_BUDGET, type DecodingBudget } from './decoding-budget.js'
 import { sniffImageFormat } from './image-format.js'
@@ -130,7 +130,7 @@ export class DecoderProcess {
     if (this.running || this.waiting.length === 0) return
     clearTimeout(this.idle)
     if (!this.child) this.start(budgetOf(this.waiting[0]!))
-    else hold(this.child)
+    else for (const handle of handlesOf(this.child)) handle.ref()
     if (!this.child || !this.isReady) return
     const job = this.waiting.shift()!
     this.running = job
@@ -209,7 +209,7 @@ export class DecoderProcess {
   /** Lets the thread end without the process, which is ended after a while, because no picture is left. */
   private rest(): void {
     const child = this.child!
-    release(child)
+    for (const handle of handlesOf(child)) handle.unref()
     this.idle = setTimeout(() => {
       // A picture that comes before the process has ended waits for the next one.
       this.isReady = false
@@ -303,21 +303,7 @@ function tooCostly(what: string): BiometricError {
   return new BiometricError('image_unreadable', message)
 }
 
-function cancelled(): BiometricError {
-  return new BiometricError('cancelled', 'The call was cancelled.')
-}
-
-type Held = { ref(): void; unref(): void }
-
-/** Keeps the thread alive while a picture is waited for. */
-function hold(child: ChildProcess): void {
-  for (const handle of handlesOf(child)) handle.ref()
-}
-
-function release(child: ChildProcess): void {
-  for (const handle of handlesOf(child)) handle.unref()
-}
-
-function handlesOf(child: ChildProcess): Held[] {
-  return [child, child.stdin, child.stdio[ANSWERS_FD]] as unknown as Held[]
+/** The handles that keep the thread alive while a picture is waited for. */
+function handlesOf(child: ChildProcess): Array<{ ref(): void; unref(): void }> {
+  return [child, child.stdin, child.stdio[ANSWERS_FD]] as never
 }

@@ -1,23 +1,16 @@
 /** Decides from a picture's bytes whether a decoder may see it, and which. */
-import { BiometricError, type InspectedImage } from '../../types.js'
+import { BiometricError } from '../../types.js'
 import { foreseeWork } from './decoding-work.js'
 import { unknownFormat } from './foreign-format.js'
 import { sniffImageFormat } from './image-format.js'
 import { ANIMATED, assertSize, type DecodingLimits } from './picture-size-limits.js'
 import { pngShape } from './png-shape.js'
 
-export interface AdmittedPicture {
-  format: InspectedImage['format']
-  /** False for a picture that only a process that can be killed may decode. */
-  isLight: boolean
-}
-
-/** @throws BiometricError image_unreadable, also for a picture that takes too much work; image_too_large, image_too_small */
-export function admitPicture(
-  bytes: Uint8Array,
-  limits: DecodingLimits,
-  imageIndex?: number,
-): AdmittedPicture {
+/**
+ * `isLight` is false for a picture that only a process that can be killed may decode.
+ * @throws BiometricError image_unreadable, also for a picture that takes too much work; image_too_large, image_too_small
+ */
+export function admitPicture(bytes: Uint8Array, limits: DecodingLimits, imageIndex?: number) {
   const format = sniffImageFormat(bytes)
   if (!format) throw unknownFormat(bytes, imageIndex)
   const { size, isLight, excess } = foreseeWork(format, bytes, limits.decoding)

@@ -12,14 +12,9 @@ export interface Frame {
   sourceScale: number
 }
 
-/** The main face, and what else was in the picture. */
-export interface ChosenFace {
-  face: Detection
-  faces: FacesInImage
-}
-
 /**
- * Returns the largest face, if it is clearly the main one, or the face nearest the middle; it must be large enough.
+ * Returns the largest face, if it is clearly the main one, or the face nearest the middle; it must be large enough. `faces` says
+ * what else is in the picture.
  * @throws BiometricError face_not_found, multiple_faces, face_too_small
  */
 export function chooseFace(
@@ -27,7 +22,7 @@ export function chooseFace(
   frame: Frame,
   limits: Pick<ImageLimits, 'minFacePx' | 'secondFaceRatio' | 'face'>,
   imageIndex?: number,
-): ChosenFace {
+): { face: Detection; faces: FacesInImage } {
   const [largest, second] = found.toSorted((a, b) => b.box.width - a.box.width)
   if (!largest) throw new BiometricError('face_not_found', 'No face was found in the image.', imageIndex)
   const [central] = found.toSorted((a, b) => fromMiddle(a.box, frame) - fromMiddle(b.box, frame))

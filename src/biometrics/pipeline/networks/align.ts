@@ -9,13 +9,11 @@ import type { ImagePyramid } from '../decode/image-pyramid.js'
 import { toPlaneFormat } from '../decode/pixel-input.js'
 
 export class FaceAligner {
-  private readonly spec: EmbedderSpec
   private readonly format: PlaneFormat
   private readonly target: Float64Array
   private readonly chip: PlanarTensor
 
-  constructor(spec: EmbedderSpec) {
-    this.spec = spec
+  constructor(private readonly spec: EmbedderSpec) {
     this.format = toPlaneFormat(spec.input)
     this.target = Float64Array.from(spec.alignment.target.flat())
     const { width, height } = spec.input

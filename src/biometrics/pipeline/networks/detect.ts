@@ -5,7 +5,7 @@ import { kernels } from '../../kernels/kernels.js'
 import type { Pixels, PlaneFormat } from '../../kernels/planes.js'
 import { ImagePyramid } from '../decode/image-pyramid.js'
 import { toPlaneFormat } from '../decode/pixel-input.js'
-import { type Detection, suppressOverlaps } from './detection.js'
+import { type Detection, scaledBox, suppressOverlaps } from './detection.js'
 import { decodeTinyYoloV2 } from './detector-tiny-yolov2.js'
 import { decodeYunetHead, YUNET_STRIDES } from './detector-yunet.js'
 import type { Network, NetworkOutput } from './network.js'
@@ -21,14 +21,13 @@ interface Letterbox {
 }
 
 export class FaceDetector {
-  private readonly network: Network
-  private readonly spec: DetectorSpec
   private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
-  constructor(network: Network, spec: DetectorSpec) {
-    this.network = network
-    this.spec = spec
+  constructor(
+    private readonly network: Network,
+    private readonly spec: DetectorSpec,
+  ) {
     this.format = toPlaneFormat(spec.input)
   }
 
@@ -53,15 +52,10 @@ export class FaceDetector {
     const { sufficientFacePx } = this.spec
     for (const size of sizes) {
       const letterbox = this.letterbox(width, height, size)
-      const outputs = await this.network.run(this.fill(pyramid, letterbox), [
-        1,
-        3,
-        letterbox.height,
-        letterbox.width,
-      ])
-      for (const detection of this.decode(outputs, letterbox)) {
+      const shape = [1, 3, letterbox.height, letterbox.width]
+      const outputs = await this.network.run(this.fill(pyramid, letterbox), shape)
+      for (const detection of this.decode(outputs, letterbox))
         found.push(rescale(detection, 1 / letterbox.ratio))
-      }
       const isSufficient = ({ box }: Detection) =>
         box.width * letterbox.ratio >= (sufficientFacePx ?? Infinity)
       if (found.some((face) => this.isSure(face) && isSufficient(face))) break
@@ -156,14 +150,5 @@ function letterboxOf(
 }
 
 function rescale({ box, score, points }: Detection, factor: number): Detection {
-  return {
-    box: {
-      x: box.x * factor,
-      y: box.y * factor,
-      width: box.width * factor,
-      height: box.height * factor,
-    },
-    score,
-    points: points?.map((value) => value * factor) ?? null,
-  }
+  return { box: scaledBox(box, factor), score, points: points?.map((value) => value * factor) ?? null }
 }

@@ -10,6 +10,10 @@ export interface Detection {
   points: Float64Array | null
 }
 
+export function scaledBox({ x, y, width, height }: Box, factor: number): Box {
+  return { x: x * factor, y: y * factor, width: width * factor, height: height * factor }
+}
+
 export function intersectionOverUnion(a: Box, b: Box): number {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x)
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y)

@@ -24,7 +24,6 @@ interface Waiting {
  */
 export class FaceEmbedder {
   private readonly network: BatchedNetwork
-  private readonly spec: EmbedderSpec
   private readonly chipLength: number
   /** 2 if the pack averages the face with its mirror image, else 1. */
   private readonly cropsPerFace: number
@@ -34,9 +33,11 @@ export class FaceEmbedder {
   /** Buffers of past runs, for reuse. */
   private readonly spare: Float32Array[] = []
 
-  constructor(network: Network, spec: EmbedderSpec) {
+  constructor(
+    network: Network,
+    private readonly spec: EmbedderSpec,
+  ) {
     this.network = new BatchedNetwork(network, 'embedder', spec.input, spec.dimensions)
-    this.spec = spec
     this.chipLength = 3 * spec.input.width * spec.input.height
     this.cropsPerFace = spec.flipAverage ? 2 : 1
     this.chips = this.allocate()

@@ -25,13 +25,14 @@ const MIRRORED_68: readonly number[] = [
 
 export class LandmarkFinder {
   private readonly network: BatchedNetwork
-  private readonly spec: LandmarksSpec
   private readonly format: PlaneFormat
   private readonly scratch = new ScratchBuffer()
 
-  constructor(network: Network, spec: LandmarksSpec) {
+  constructor(
+    network: Network,
+    private readonly spec: LandmarksSpec,
+  ) {
     this.network = new BatchedNetwork(network, 'landmarks', spec.input, COORDINATES)
-    this.spec = spec
     this.format = toPlaneFormat(spec.input)
   }
 

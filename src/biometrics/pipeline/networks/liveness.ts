@@ -14,15 +14,13 @@ import { ScratchBuffer } from './scratch-buffer.js'
 const TOO_CLOSE: Liveness = { checked: true, score: null, passed: false, guidance: 'too_close' }
 
 export class LivenessChecker {
-  private readonly networks: readonly Network[]
-  private readonly spec: LivenessSpec
   private readonly scratch = new ScratchBuffer()
 
   /** @param networks in the order of `spec.networks` */
-  constructor(networks: readonly Network[], spec: LivenessSpec) {
-    this.networks = networks
-    this.spec = spec
-  }
+  constructor(
+    private readonly networks: readonly Network[],
+    private readonly spec: LivenessSpec,
+  ) {}
 
   /** @param box the detector's box, in pixels of the pyramid's base */
   async check(pyramid: ImagePyramid, box: Box): Promise<Liveness> {

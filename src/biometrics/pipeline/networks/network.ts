@@ -49,13 +49,8 @@ export async function loadNetwork(
 
 /** A network in a session of the calling thread, which every run blocks: ONNX Runtime computes synchronously. */
 class SessionNetwork extends Network {
-  private readonly session: InferenceSession
-  private readonly input: string
-
-  constructor(session: InferenceSession) {
+  constructor(private readonly session: InferenceSession) {
     super()
-    this.session = session
-    this.input = session.inputNames[0]!
   }
 
   override get inputShape(): ReadonlyArray<number | null> {
@@ -65,7 +60,7 @@ class SessionNetwork extends Network {
   }
 
   override async run(data: Float32Array, dims: readonly number[]): Promise<Map<string, NetworkOutput>> {
-    const feeds = { [this.input]: new Tensor('float32', data, dims) }
+    const feeds = { [this.session.inputNames[0]!]: new Tensor('float32', data, dims) }
     const results = await this.session.run(feeds, { logSeverityLevel: 4 })
     const outputs = new Map<string, NetworkOutput>()
     for (const name of this.session.outputNames) {
