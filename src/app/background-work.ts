@@ -23,7 +23,7 @@ export interface BackgroundWork {
   auditVerification: AuditVerification
 }
 
-/** Builds the parts; none of them runs yet. `app/shutdown.ts` stops them. */
+/** Builds the parts; none of them runs yet. */
 export async function createBackgroundWork(resources: ServiceResources): Promise<BackgroundWork> {
   const { config, clock, log, core, engine, metrics, features: offered } = resources
   const { store } = core

@@ -1,4 +1,4 @@
-/** The composition root: opens what a service needs, starts its parts in order, and stops them in reverse (`app/shutdown.ts`). */
+/** The composition root: opens what a service needs, starts its parts in order, and stops them in reverse. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Core } from '../admin/core.js'
@@ -15,7 +15,8 @@ import { watchStore } from '../http/metrics/store-metrics.js'
 import { watchClock, watchUpkeep } from '../http/metrics/upkeep-metrics.js'
 import { Readiness } from '../http/readiness.js'
 import { auditVerificationStatus } from '../jobs/audit-verification.js'
-import type { Clock } from '../lib/clock.js'
+import type { StopStep } from '../jobs/job.js'
+import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { filesState } from '../lib/replaced-files.js'
 import { foreignReferences } from '../users/foreign-references.js'
 import { createApiServer } from './api-servers.js'
@@ -27,7 +28,11 @@ import { gradeWarning, rateWarnings } from './pack-warnings.js'
 import { Certificates } from './reload.js'
 import { closeResources, openResources, type ServiceOptions, type ServiceResources } from './resources.js'
 import { createSharedParts } from './shared-parts.js'
-import { shutDown } from './shutdown.js'
+
+/** How long replies under way may take beyond their own deadline. */
+const DRAIN_GRACE_MS = SECOND_MS
+/** They serve /readyz and metrics until all else has ended. */
+const LAST_LISTENERS = ['admin', 'metrics'] as const
 
 export class Service {
   readonly config: Config
@@ -209,9 +214,37 @@ export class Service {
       const isServing = this.isStarted && !this.isLeaving
       this.isStarted = false
       if (isServing && this.config.lameDuckMs > 0) await sleep(this.config.lameDuckMs)
-      const { resources, work, listeners, servers, readiness } = this
-      await shutDown({ resources, work, listeners, servers, readiness, reloading: () => this.reloading })
+      await this.shutDown()
     })()
     return this.stopping
+  }
+
+  /**
+   * 1. The APIs refuse further requests with `shutting_down`, and retention and audit verification begin nothing more.
+   * 2. The listeners of the APIs and of features stop accepting and answer what is under way.
+   * 3. The engine drains: a worker inside ONNX Runtime must not be ended, since that would abort the process. Jobs of features under way end.
+   * 4. The lease and the membership are given up, so that another node takes over at once.
+   * 5. The admin listener, which served /readyz and metrics until now, is closed.
+   * 6. The last counts and log entries are saved; then the database is closed.
+   */
+  private async shutDown(): Promise<void> {
+    const { work, listeners, config, core, engine } = this
+    const stopped = (step: StopStep) => Promise.all((work.jobs[step] ?? []).map((job) => job.stop()))
+    for (const server of this.servers) server.draining = true
+    const ended = stopped('atOnce')
+    work.keyWatch.stop()
+    // A listener that a reload is opening would stay open.
+    await this.reloading
+    await listeners.closeAllBut(LAST_LISTENERS, config.deadlineMs + DRAIN_GRACE_MS)
+    await stopped('answered')
+    core.store.leave()
+    await Promise.all([engine.close(), stopped('drained')])
+    await work.leaderLease.stop()
+    await work.membership.stop()
+    await this.readiness.stop()
+    await ended
+    await listeners.close(LAST_LISTENERS, DRAIN_GRACE_MS)
+    await stopped('last')
+    await core.store.close()
   }
 }
