@@ -9,13 +9,6 @@ const ABANDONED_AFTER_MS = 60 * 60 * 1000
 /** Each attempt can only fail because another build put its own folder in place in between. */
 const MAX_ATTEMPTS = 5
 
-/** Thrown when the final place holds a folder that must not be replaced. */
-export class FolderOccupiedError extends CodedError<'folder_occupied'> {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super('folder_occupied', message, options)
-  }
-}
-
 export interface FolderInstall {
   /** Path of the final place; its parents are created. */
   outDir: string
@@ -84,7 +77,8 @@ async function assertReplaceable(outDir: string, fileNames: readonly string[]): 
   })
   const foreign = names.find((name) => !fileNames.includes(name))
   if (foreign !== undefined) {
-    throw new FolderOccupiedError(
+    throw new CodedError(
+      'folder_occupied',
       `The target folder holds '${foreign}', which is no part of the pack. Choose an empty or new folder.`,
     )
   }

@@ -8,13 +8,8 @@ export const DEFAULT_PACK_FILE = 'default-pack'
 export const STANDARD_PACK = 'standard'
 export const BASELINE_PACK = 'baseline'
 
-export interface DefaultModelPack {
-  name: typeof STANDARD_PACK | typeof BASELINE_PACK
-  /** False for a new installation, whose default may still change. */
-  isSettled: boolean
-}
-
-export function defaultModelPack(modelsDir: string): DefaultModelPack {
+/** `isSettled` is false for a new installation, whose default may still change. */
+export function defaultModelPack(modelsDir: string) {
   const kept = readText(join(modelsDir, DEFAULT_PACK_FILE))?.trim()
   if (kept === STANDARD_PACK || kept === BASELINE_PACK) return { name: kept, isSettled: true }
   // Installations from before there was a choice have this pack and no file that records it.

@@ -18,31 +18,24 @@ export function fail(variable: string, text: string, expected: string): never {
   throw new ConfigError(`${variable} is ${JSON.stringify(text)}; expected ${expected}.`)
 }
 
-export function integer(minimum: number, maximum: number) {
+/** @param otherwise what the caller accepts besides, for the message */
+export function integer(minimum: number, maximum: number, otherwise = '') {
   return (text: string, variable: string): number => {
     const value = Number(text)
     if (!Number.isSafeInteger(value) || value < minimum || value > maximum)
-      fail(variable, text, `a whole number from ${minimum} to ${maximum}`)
+      fail(variable, text, `${otherwise}a whole number from ${minimum} to ${maximum}`)
     return value
   }
 }
 
 /** Like `integer`, or 0, which turns the setting off. */
 export function integerOrOff(minimum: number, maximum: number) {
-  return (text: string, variable: string): number => {
-    const value = Number(text)
-    if (value !== 0 && !(Number.isSafeInteger(value) && value >= minimum && value <= maximum))
-      fail(variable, text, `0 or a whole number from ${minimum} to ${maximum}`)
-    return value
-  }
+  const parse = integer(minimum, maximum, '0 or ')
+  return (text: string, variable: string): number => (Number(text) === 0 ? 0 : parse(text, variable))
 }
 
 export function processes(text: string, variable: string): number | 'auto' {
-  const value = Number(text)
-  if (text === 'auto') return text
-  if (!Number.isSafeInteger(value) || value < 1 || value > MAX_PROCESSES)
-    fail(variable, text, `auto or a whole number from 1 to ${MAX_PROCESSES}`)
-  return value
+  return text === 'auto' ? text : integer(1, MAX_PROCESSES, 'auto or ')(text, variable)
 }
 
 export function oneOf<const T extends string>(...values: T[]) {
@@ -114,15 +107,12 @@ export interface TenantGroup {
 
 /** `<group>=<tenant>:<role>`, separated by commas. */
 export function tenantGroups(text: string, variable: string): TenantGroup[] {
-  const entries = text.split(',').map((entry) => entry.trim())
-  return entries
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      const [, group, tenant, role] = /^(.+)=([^=:]+):(admin|viewer)$/.exec(entry) ?? []
-      if (!group || !tenant || !role)
-        fail(variable, text, '<group>=<tenant>:admin or <group>=<tenant>:viewer, separated by commas')
-      return { group, tenant, role: role as TenantGroup['role'] }
-    })
+  return listed(text).map((entry) => {
+    const [, group, tenant, role] = /^(.+)=([^=:]+):(admin|viewer)$/.exec(entry) ?? []
+    if (!group || !tenant || !role)
+      fail(variable, text, '<group>=<tenant>:admin or <group>=<tenant>:viewer, separated by commas')
+    return { group, tenant, role: role as TenantGroup['role'] }
+  })
 }
 
 /** A path made absolute from the folder in which the command was started. */
@@ -130,28 +120,24 @@ export function path(value: string): string {
   return resolve(value)
 }
 
-/** Names, separated by commas. */
-export function nameList(value: string): string[] {
+/** Texts, separated by commas. */
+export function listed(value: string): string[] {
   return value
     .split(',')
-    .map((name) => name.trim().toLowerCase())
+    .map((one) => one.trim())
     .filter(Boolean)
+}
+
+export function nameList(value: string): string[] {
+  return listed(value.toLowerCase())
 }
 
 /** Every worker loads the networks of each pack, and each pack embeds every face: more than two would cost too much. */
 const MAX_FOLLOWING_PACKS = 2
 
-/** Ids of packs, separated by commas. */
-export function packIds(value: string): string[] {
-  return value
-    .split(',')
-    .map((id) => id.trim())
-    .filter(Boolean)
-}
-
 /** Different names or paths of packs, separated by commas. */
 export function packList(value: string, variable: string): string[] {
-  const packs = packIds(value)
+  const packs = listed(value)
   if (packs.length > MAX_FOLLOWING_PACKS || new Set(packs).size < packs.length)
     fail(variable, value, `at most ${MAX_FOLLOWING_PACKS} different packs, separated by commas`)
   return packs

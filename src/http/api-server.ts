@@ -23,6 +23,7 @@ import type { Call, CalledUser } from '../verification/call.js'
 import { isConfidential } from './authentication/confidential-channel.js'
 import type { Identity, InternalCaller } from './authentication/recent-callers.js'
 import { type AuthenticatorParts, RequestAuthenticator } from './authentication/request-authenticator.js'
+import { clientRequestIdOf } from './client-request-id.js'
 import { EndpointRunner } from './endpoint-runner.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { type RecorderParts, RequestRecorder } from './observation/request-recorder.js'
@@ -101,6 +102,7 @@ export class ApiServer {
     const destination = this.router.find(request)
     const context: RequestContext = {
       requestId: newRequestId(this.parts.clock.now()),
+      clientRequestId: clientRequestIdOf(request.headers),
       startedMs: performance.now(),
       timings: {},
       destination,

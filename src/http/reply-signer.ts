@@ -6,7 +6,6 @@ import type { ErrorCode } from '../contract/error-codes.js'
 import { SIGNATURE_HEADER, type SigningSecret, signResponse } from '../crypto/response-signature.js'
 import { type Clock, SECOND_MS } from '../lib/clock.js'
 import { STAGES, type Timings } from '../verification/stages.js'
-import { clientRequestIdOf } from './client-request-id.js'
 import type { IncomingRequest, WholeReply } from './listeners/listener.js'
 import { roundMs } from './observation/round-ms.js'
 import type { RequestContext } from './request-context.js'
@@ -38,7 +37,7 @@ export class ReplySigner {
   constructor(private readonly parts: SignerParts) {}
 
   sign(request: IncomingRequest, context: RequestContext, outcome: Outcome): WholeReply {
-    const { requestId, timings, trace } = context
+    const { requestId, clientRequestId, timings, trace } = context
     const { status, code } = outcome
     const body = serialize(outcome.body)
     const started = performance.now()
@@ -55,7 +54,6 @@ export class ReplySigner {
       this.keys(context),
     )
     timings.sign = (timings.sign ?? 0) + performance.now() - started
-    const clientRequestId = clientRequestIdOf(request.headers)
     return {
       status,
       body,

@@ -5,7 +5,9 @@ import type { Observation } from './observation/observation.js'
 import type { RequestTrace } from './observation/request-trace.js'
 import type { Destination } from './routing/router.js'
 
-type ObservedFacts = 'requestId' | 'keyId' | 'keyTenantId' | 'user' | 'isChallenge' | 'address' | 'timings'
+type ObservedFacts =
+  | ('requestId' | 'clientRequestId' | 'keyId' | 'keyTenantId')
+  | ('user' | 'isChallenge' | 'address' | 'timings')
 
 export interface RequestContext extends Pick<Observation, ObservedFacts> {
   /** Start of the request, on the clock of `performance.now()`. */

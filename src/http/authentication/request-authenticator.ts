@@ -52,8 +52,11 @@ export class RequestAuthenticator {
       if (endpoint?.answersWithoutStore) this.recent.remember(authorization, identity)
       return identity
     } catch (error) {
-      if (error instanceof DomainError && WRONG_KEY.has(error.code))
-        assertNotGuessing(await wrongKeys.wrong(addresses.of(request)))
+      if (error instanceof DomainError && WRONG_KEY.has(error.code)) {
+        const waitSeconds = await wrongKeys.wrong(addresses.of(request))
+        if (waitSeconds > 0)
+          throw new DomainError('too_many_wrong_keys', { retryAfterMs: waitSeconds * SECOND_MS })
+      }
       if (error instanceof StoreUnavailableError && endpoint?.answersWithoutStore) {
         const identity = this.recent.find(authorization)
         if (identity) return identity
@@ -71,10 +74,4 @@ export class RequestAuthenticator {
       remedy: `Use this key at ${urlOf(other)}, or send a ${environment} key here.`,
     })
   }
-}
-
-/** @throws DomainError too_many_wrong_keys */
-function assertNotGuessing(retryAfterSeconds: number): void {
-  if (retryAfterSeconds > 0)
-    throw new DomainError('too_many_wrong_keys', { retryAfterMs: retryAfterSeconds * SECOND_MS })
 }

@@ -1,5 +1,6 @@
 /** The page for a person whose browser sends too many cookies. Their headers were not read, so it has every language. */
 import type { DisplayLocale } from '../../contract/locales.js'
+import { reply } from '../admin/replies.js'
 import type { IncomingRequest, Reply } from './listener.js'
 
 const TEXTS: Record<DisplayLocale, string> = {
@@ -29,15 +30,6 @@ ${Object.entries(TEXTS)
 /** @returns the page where the head of the request is too large, else null */
 export function largeHeadPage({ malformed }: Pick<IncomingRequest, 'malformed'>): Reply | null {
   if (malformed?.code !== 'headers_too_large') return null
-  return {
-    status: 431,
-    body: BODY,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff',
-    },
-  }
+  const policy = { 'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'" }
+  return reply(431, 'text/html; charset=utf-8', BODY, policy)
 }

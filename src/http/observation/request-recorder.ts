@@ -3,7 +3,6 @@ import { createHmac, randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Outcome } from '../../api/endpoint.js'
 import type { Environment } from '../../config/config.js'
-import { clientRequestIdOf } from '../client-request-id.js'
 import type { IncomingRequest } from '../listeners/listener.js'
 import type { RequestContext } from '../request-context.js'
 import type { Observation } from './observation.js'
@@ -37,8 +36,8 @@ export class RequestRecorder {
     { status, code, observed, audit }: Outcome,
     durationMs: number,
   ): Observation {
-    const { identity, destination, requestId, keyId, keyTenantId, user, isChallenge, address, timings } =
-      context
+    const { requestId, clientRequestId, keyId, keyTenantId, user, isChallenge, address, timings } = context
+    const { identity, destination } = context
     return {
       ...observed,
       requestId,
@@ -53,7 +52,7 @@ export class RequestRecorder {
       user,
       subject: audit?.subject,
       verificationId: audit?.verification_id,
-      clientRequestId: clientRequestIdOf(request.headers),
+      clientRequestId,
       isReplay: 'X-Svc-Idempotent-Replay' in context.headers,
       isChallenge,
       address,
