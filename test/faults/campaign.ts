@@ -9,18 +9,6 @@ export interface CampaignOptions {
   onProgress?: (line: string) => void
 }
 
-export interface CampaignReport {
-  kills: number
-  /** Number of effects that were acknowledged to a caller. */
-  acknowledged: number
-  lost: number
-  executed_twice: number
-  /** Number of deliberate crashes of the engine that were survived. */
-  native_crashes: number
-  /** One sentence for each problem that was found. */
-  problems: string[]
-}
-
 /** Time from the beginning of the load to a kill: during the first enrollments, or in the middle of everything. */
 const KILL_AFTER_MS = { min: 20, max: 700 }
 /** In every third round the engine crashes first, under the same load; callers may notice only a delay. */
@@ -28,7 +16,7 @@ const CRASH_EVERY = 3
 /** Far longer than the start of a new engine takes. */
 const RECOVERY_PATIENCE_MS = 30_000
 
-export async function runCampaign({ kills, seed, onProgress }: CampaignOptions): Promise<CampaignReport> {
+export async function runCampaign({ kills, seed, onProgress }: CampaignOptions) {
   const installation = await Installation.create()
   try {
     let server = await installation.serve()
@@ -59,9 +47,11 @@ export async function runCampaign({ kills, seed, onProgress }: CampaignOptions):
       .catch((error) => findings.broken.push(`audit verify: ${(error as Error).message}`))
     return {
       kills,
+      /** Number of effects that were acknowledged to a caller. */
       acknowledged: findings.acknowledged,
       lost: findings.lost.length,
       executed_twice: findings.executedTwice.length,
+      /** Number of deliberate crashes of the engine that were survived. */
       native_crashes: nativeCrashes,
       problems: crowd.problems,
     }

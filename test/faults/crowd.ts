@@ -136,6 +136,21 @@ export class Crowd {
   }
 }
 
+/** Enrolls users `<prefix>-0` and on. */
+export async function enrolUsers(
+  base: string,
+  key: string,
+  prefix: string,
+  count: number,
+  image: string,
+): Promise<void> {
+  const client = apiClient(`${base}/v1`, key)
+  for (let i = 0; i < count; i++) {
+    const { status, text } = await client.enroll({ user_id: `${prefix}-${i}`, image })
+    if (status !== 201) throw new Error(`enrolment answered ${status}: ${text}`)
+  }
+}
+
 /** Creates a tenant with a production key. */
 export async function createTenant(
   installation: Installation,

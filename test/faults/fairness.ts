@@ -2,9 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LeanClient } from '../../bench/lib/lean-client.js'
 import { median, percentile, round } from '../../bench/lib/statistics.js'
-import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
-import { createTenant } from './crowd.js'
+import { createTenant, enrolUsers } from './crowd.js'
 import { Installation } from './installation.js'
 
 export interface FairnessOptions {
@@ -16,26 +15,6 @@ export interface FairnessOptions {
   /** Makes all callers one tenant's, which the service serves in the order of arrival, for comparison. */
   isOneTenant?: boolean
   onProgress?: (line: string) => void
-}
-
-export interface FairnessReport {
-  polite_alone_per_s: number
-  /** p99 of the turn with the median ratio, from which the next two figures come too. */
-  polite_alone_p99_ms: number
-  polite_beside_per_s: number
-  polite_beside_p99_ms: number
-  /** p99 with the greedy tenant, divided by the p99 of the turn before without it. */
-  p99_ratio: number
-  /**
-   * The same ratio, counted in calls of any tenant that were served while one of theirs waited: a time that does not depend on the pace of
-   * the machine.
-   */
-  p99_served_ratio: number
-  polite_refused: number
-  greedy_per_s: number
-  greedy_refused: number
-  /** One sentence for each problem that was found. */
-  problems: string[]
 }
 
 const POLITE_TENANTS = 9
@@ -74,16 +53,16 @@ export async function runFairness({
   judgesTime = false,
   isOneTenant = false,
   onProgress,
-}: FairnessOptions): Promise<FairnessReport> {
+}: FairnessOptions) {
   const env = { COUNTERSIGN_WORKERS: String(workers) }
   return Installation.serving(env, async (server, installation) => {
     const image = base64(await face('ada'))
     const keys: string[] = []
     for (let i = 0; i < (isOneTenant ? 1 : POLITE_TENANTS + 1); i++)
       keys.push((await createTenant(installation, server.sandbox, `tenant-${i}`, image)).key)
-    const counter = new Counter()
+    const served = { count: 0 }
     const made = (name: string, i: number) =>
-      new TenantCallers(server.production, keys[i % keys.length]!, name, image, counter)
+      new TenantCallers(server.production, keys[i % keys.length]!, name, image, served)
     const greedy = made('greedy', 0)
     const polite = Array.from({ length: POLITE_TENANTS }, (_, i) => made(`polite-${i}`, i + 1))
     await greedy.enrol(GREEDY_CALLERS)
@@ -139,7 +118,12 @@ export async function runFairness({
       polite_alone_p99_ms: middleP99(alone),
       polite_beside_per_s: perSecond(politeBeside, beside),
       polite_beside_p99_ms: middleP99(beside),
+      /** p99 with the greedy tenant, divided by the p99 of the turn before without it. */
       p99_ratio: round(ratio, 2),
+      /**
+       * The same ratio, counted in calls of any tenant that were served while one of theirs waited: a time that does not depend on the pace
+       * of the machine.
+       */
       p99_served_ratio: round(servedRatio, 2),
       polite_refused: politeBeside.refused,
       greedy_per_s: perSecond(greed, beside),
@@ -168,11 +152,6 @@ function joined(rounds: Round[]): Round {
   }
 }
 
-/** Counts the calls of all tenants that were served. */
-class Counter {
-  count = 0
-}
-
 class TenantCallers {
   readonly problems: string[] = []
   private readonly headers: string
@@ -184,19 +163,16 @@ class TenantCallers {
     /** Prefix of the ids of this tenant's users. */
     private readonly name: string,
     private readonly image: string,
-    private readonly served: Counter,
+    /** The calls of all tenants that were served. */
+    private readonly served: { count: number },
   ) {
     this.headers = `Authorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
     this.end = Buffer.from(`","action":"login","image":"${image}"}`)
   }
 
   /** Enrolls one user for each caller, because the verifies of one user wait for each other. */
-  async enrol(users: number): Promise<void> {
-    const client = apiClient(`${this.base}/v1`, this.key)
-    for (let i = 0; i < users; i++) {
-      const { status, text } = await client.enroll({ user_id: `${this.name}-${i}`, image: this.image })
-      if (status !== 201) throw new Error(`enrolment answered ${status}: ${text}`)
-    }
+  enrol(users: number): Promise<void> {
+    return enrolUsers(this.base, this.key, this.name, users, this.image)
   }
 
   /**

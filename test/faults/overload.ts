@@ -2,12 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type LeanAnswer, LeanClient } from '../../bench/lib/lean-client.js'
 import { percentile, round } from '../../bench/lib/statistics.js'
-import { apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { residentMib } from '../support/process-tree.js'
 import { validSignatures } from '../support/trust.js'
 import type { CrowdTenant } from './caller.js'
-import { createTenant } from './crowd.js'
+import { createTenant, enrolUsers } from './crowd.js'
 import { Installation } from './installation.js'
 
 export interface OverloadOptions {
@@ -15,23 +14,6 @@ export interface OverloadOptions {
   seconds: number
   workers: number
   onProgress?: (line: string) => void
-}
-
-export interface OverloadReport {
-  /** Verifies per second with as many callers as the workers hold tasks. */
-  capacity_per_s: number
-  /** Verifies per second under overload, as a fraction of the capacity. */
-  kept_ratio: number
-  admitted_p99_ms: number
-  refused: number
-  refused_p50_ms: number
-  /** Resident memory of the service and its engine process in MB, before and after the overload. */
-  rss_start_mb: number
-  rss_end_mb: number
-  unanswered: number
-  unsigned: number
-  /** One sentence for each problem that was found. */
-  problems: string[]
 }
 
 /** Tasks that a worker holds: enough to keep it busy without long waits. */
@@ -48,11 +30,7 @@ interface Round {
   seconds: number
 }
 
-export async function runOverload({
-  seconds,
-  workers,
-  onProgress,
-}: OverloadOptions): Promise<OverloadReport> {
+export async function runOverload({ seconds, workers, onProgress }: OverloadOptions) {
   const env = { COUNTERSIGN_WORKERS: String(workers) }
   return Installation.serving(env, async (server, installation) => {
     const image = base64(await face('ada'))
@@ -72,11 +50,14 @@ export async function runOverload({
     if (code !== 0) crowd.problems.push(`serve exited with ${code} at SIGTERM`)
     const perSecond = (one: Round) => one.admittedMs.length / one.seconds
     return {
+      /** Verifies per second with as many callers as the workers hold tasks. */
       capacity_per_s: round(perSecond(calm), 1),
+      /** Verifies per second under overload, as a fraction of the capacity. */
       kept_ratio: round(perSecond(crowded) / perSecond(calm), 3),
       admitted_p99_ms: round(percentile(crowded.admittedMs, 0.99), 1),
       refused: crowded.refusedMs.length,
       refused_p50_ms: crowded.refusedMs.length > 0 ? round(percentile(crowded.refusedMs, 0.5), 1) : 0,
+      /** Resident memory of the service and its engine process in MB, before and after the overload. */
       rss_start_mb: round(rssStart, 0),
       rss_end_mb: round(rssEnd, 0),
       unanswered: crowd.unanswered,
@@ -108,12 +89,8 @@ class Callers {
 
   /** Enrolls one user for each caller, because the verifies of one user wait for each other. */
   async enrol(users: number): Promise<void> {
-    const client = apiClient(`${this.base}/v1`, this.tenant.key)
-    const image = base64(await face('ada'))
-    for (; this.users < users; this.users++) {
-      const { status, text } = await client.enroll({ user_id: `user-${this.users}`, image })
-      if (status !== 201) throw new Error(`enrolment answered ${status}: ${text}`)
-    }
+    await enrolUsers(this.base, this.tenant.key, 'user', users, base64(await face('ada')))
+    this.users = users
   }
 
   /** Runs callers that verify one user after the other. A refused caller waits as long as the answer says, and up to twice as long. */

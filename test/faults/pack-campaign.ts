@@ -20,23 +20,6 @@ import { createDatabase, isOnPostgres, type TestDatabase } from '../support/post
 import { writeTurnedPack } from '../support/turned-pack.js'
 import { PackCaller, type PackFindings } from './pack-caller.js'
 
-export interface PackReport {
-  kills: number
-  commandsKilled: number
-  enrolled: number
-  approved: number
-  rejected: number
-  /** Calls that ended with their service. */
-  cut: number
-  models: string[]
-  /** Models of the references at the end, and the number of templates next to them. */
-  references: string[]
-  templatesLeft: number
-  /** Users in the database less those whose enrollment was acknowledged. */
-  usersTooMany: number
-  problems: string[]
-}
-
 /** The third one has the networks of `baseline`, and its embeddings cannot be compared with those of any other pack. */
 const PACKS = ['baseline', 'standard', 'third'] as const
 const TENANTS = ['acme', 'beta']
@@ -52,7 +35,7 @@ const LOAD_MS = 1000
 /** Longer than a call may take after the end of a change. */
 const CALLS_END_MS = 120_000
 
-export async function runPackCampaign(seed: number, onProgress: (line: string) => void): Promise<PackReport> {
+export async function runPackCampaign(seed: number, onProgress: (line: string) => void) {
   const campaign = await PackCampaign.prepare(seed, onProgress)
   try {
     return await campaign.run()
@@ -110,7 +93,7 @@ class PackCampaign {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  async run(): Promise<PackReport> {
+  async run() {
     const captures = await this.makeReady()
     this.work()
     for (const [i, to] of PACKS.slice(1).entries()) await this.change(PACKS[i]!, to, captures[i]!)
@@ -127,8 +110,10 @@ class PackCampaign {
       kills: this.kills,
       commandsKilled: this.commandsKilled,
       models: [...models.keys()].sort(),
+      /** Models of the references at the end, and the number of templates next to them. */
       references: references.map(String),
       templatesLeft: Number(left),
+      /** Users in the database less those whose enrollment was acknowledged. */
       usersTooMany: Number(users) - this.callers.reduce((sum, { users }) => sum + users.length, 0),
     }
   }

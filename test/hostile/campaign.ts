@@ -7,20 +7,6 @@ import { damage, Random } from './random.js'
 import { hostileRequest, largeRequests, requestSeeds } from './requests.js'
 import type { Victim } from './service.js'
 
-export interface Verdict {
-  http_inputs: number
-  image_inputs: number
-  crashes: number
-  responses_5xx: number
-  unsigned_or_uncoded: number
-}
-
-export interface Campaign {
-  verdict: Verdict
-  /** Answers by status; `parser` for those of the HTTP parser, which come before there is a request; `none` for no answer. */
-  answers: Record<string, number>
-}
-
 /** Far fewer than wait in the service's queue: an overloaded service would refuse without looking. */
 const HTTP_CONNECTIONS = 16
 const IMAGE_CONNECTIONS = 6
@@ -34,15 +20,16 @@ const PARSER_STATUSES = new Set([400, 431, 505])
 export async function runCampaign(
   victim: Victim,
   { inputs, seed, progress }: { inputs: number; seed: number; progress: (done: number) => void },
-): Promise<Campaign> {
+) {
   const random = new Random(seed)
-  const verdict: Verdict = {
+  const verdict = {
     http_inputs: 0,
     image_inputs: 0,
     crashes: 0,
     responses_5xx: 0,
     unsigned_or_uncoded: 0,
   }
+  /** Answers by status; `parser` for those of the HTTP parser, which come before there is a request; `none` for no answer. */
   const answers: Record<string, number> = {}
   const count = (what: string) => {
     answers[what] = (answers[what] ?? 0) + 1

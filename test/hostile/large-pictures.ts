@@ -1,20 +1,10 @@
 /** Large ordinary pictures, which decoder processes decode, sent to both environments while a bystander goes on verifying. */
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import sharp from 'sharp'
 import { answerTo } from '../support/challenges.js'
+import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { face } from '../support/faces.js'
 import type { Victim } from './service.js'
-
-export interface LargePictures {
-  large_inputs: number
-  /** The bystander's verifies while those were sent. */
-  bystander_answers: number
-  /** Number of the bystander's verifies that were not answered with 200. */
-  bystander_failed: number
-  /** Median and 99th percentile of the times that the bystander's verifies took to the whole answer, in milliseconds. */
-  bystander_p50_ms: number
-  bystander_p99_ms: number
-}
 
 /** Callers at once, as many in the sandbox as in production. */
 const CALLERS_PER_ENVIRONMENT = 4
@@ -27,36 +17,37 @@ const BYSTANDER_PAUSE_MS = 20
 export async function sendLargePictures(
   victim: Victim,
   { rounds, progress }: { rounds: number; progress: (done: number) => void },
-): Promise<{ verdict: LargePictures; answers: Record<string, number> }> {
+) {
   const photo = (
     await sharp(await face('ada'))
       .resize(240)
       .jpeg()
       .toBuffer()
   ).toString('base64')
-  const production = callerOf(victim.url, victim.key)
-  const sandbox = callerOf(victim.sandboxUrl, victim.sandboxKey)
-  const enrolled = await production('/enroll', { user_id: 'bystander', image: photo, replace: true })
+  const production = apiClient(victim.url, victim.key)
+  const sandbox = apiClient(victim.sandboxUrl, victim.sandboxKey)
+  const enrolled = await production.enroll({ user_id: 'bystander', image: photo, replace: true }, once())
   if (enrolled.status !== 201) throw new Error(`the bystander's enrolment answered ${enrolled.status}`)
 
   const answers: Record<string, number> = {}
   let inputs = 0
-  const count = (what: string, { status, code }: Answer) => {
-    const key = `${what} ${code ?? status}`
+  const count = (what: string, { status, body }: ApiResponse) => {
+    const key = `${what} ${body.code ?? status}`
     answers[key] = (answers[key] ?? 0) + 1
     progress(++inputs)
   }
   const pictures = Object.entries(await largePictures())
   const frames = await badFrames()
-  const attack = async (environment: string, call: Caller, caller: number) => {
+  const attack = async (environment: string, client: ApiClient, caller: number) => {
     const user_id = environment === 'sandbox' ? `large-${caller}+match` : 'bystander'
     const action = { type: 'large' }
     for (let i = caller; i < rounds * (pictures.length + 1); i += CALLERS_PER_ENVIRONMENT) {
       const picture = pictures[i % (pictures.length + 1)]
-      if (picture) count(picture[0], await call('/verify', { user_id, action, image: picture[1] }))
+      if (picture) count(picture[0], await client.verify({ user_id, action, image: picture[1] }, once()))
       else {
-        const asked = await call('/challenges', { user_id, action })
-        count('frames', await call('/verify', { user_id, action, challenge: answerTo(asked.body, frames) }))
+        const asked = await client.call('POST', '/v1/challenges', { user_id, action }, once())
+        const challenge = answerTo(asked.body, frames)
+        count('frames', await client.verify({ user_id, action, challenge }, once()))
       }
     }
   }
@@ -68,7 +59,7 @@ export async function sendLargePictures(
     while (!isOver) {
       const startedAt = performance.now()
       const action = { type: 'bystander', at: startedAt }
-      const { status } = await production('/verify', { user_id: 'bystander', action, image: photo })
+      const { status } = await production.verify({ user_id: 'bystander', action, image: photo }, once())
       timesMs.push(performance.now() - startedAt)
       if (status !== 200) failed++
       await new Promise((resolve) => setTimeout(resolve, BYSTANDER_PAUSE_MS))
@@ -120,31 +111,4 @@ async function badFrames(): Promise<string[]> {
   return Array.from({ length: FRAMES }, (_, i) => (i === 1 ? picture : none))
 }
 
-interface Answer {
-  status: number
-  code?: string
-  // biome-ignore lint/suspicious/noExplicitAny: campaigns look into bodies freely
-  body: any
-}
-
-type Caller = (path: string, body: object) => Promise<Answer>
-
-function callerOf(url: string, key: string): Caller {
-  return async (path, fields) => {
-    const text = JSON.stringify(fields)
-    const response = await fetch(`${url}${path}`, {
-      method: 'POST',
-      headers: {
-        Authorization: `Bearer ${key}`,
-        'Content-Type': 'application/json',
-        'X-Svc-Idempotency-Key': createHash('sha256')
-          .update(text)
-          .update(String(performance.now()))
-          .digest('hex'),
-      },
-      body: text,
-    })
-    const body = (await response.json()) as Answer['body']
-    return { status: response.status, code: body.code, body }
-  }
-}
+const once = () => ({ headers: { 'X-Svc-Idempotency-Key': randomUUID() } })

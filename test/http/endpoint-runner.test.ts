@@ -3,34 +3,26 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Endpoint } from '../../src/api/endpoint.js'
 import type { Environment } from '../../src/config/config.js'
 import { EndpointRunner } from '../../src/http/endpoint-runner.js'
-import type { TenantRecord } from '../../src/storage/records.js'
 import type { StoreTransaction } from '../../src/storage/store.js'
 import type { Call } from '../../src/verification/call.js'
 import { descriptionOf } from '../support/descriptions.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-let tenant: TenantRecord
-let runner: EndpointRunner
+const running = await serviceOfFile()
+const { store, audit, tenancy, vault } = running.service.core
+const tenant = await tenancy.find((await running.tenant()).id)
+const runner = new EndpointRunner({ environment: 'production', store, audit, vault })
 /** How often the effect came about. */
-let effects: number
-
-beforeAll(async () => {
-  running = await startService()
-  const { store, audit, tenancy, vault } = running.service.core
-  tenant = await tenancy.find((await running.tenant()).id)
-  runner = new EndpointRunner({ environment: 'production', store, audit, vault })
-})
-afterAll(() => running?.stop())
+let effects = 0
 beforeEach(() => {
   effects = 0
 })
 
-const entries = async () => (await running.service.core.store.read.auditEntries(tenant.id, 0, 1000)).length
+const entries = async () => (await store.read.auditEntries(tenant.id, 0, 1000)).length
 
 function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
   return {
@@ -83,7 +75,6 @@ describe('the effect of a call', () => {
   })
 
   it('reads the end of the audit log only for a call that is recorded there', async () => {
-    const { store, audit, vault } = running.service.core
     const read: string[] = []
     const transaction: typeof store.transaction = (scope, work, deadlineMs) =>
       store.transaction(scope, (tx) => work(noting(tx, read)), deadlineMs)
@@ -127,7 +118,7 @@ describe('the effect of a call', () => {
   it('commits nothing where the deadline passes while it waits for other transactions', async () => {
     const before = await entries()
     const deadlineMs = performance.now() + 100
-    const other = running.service.core.store.transaction('installation', () => until(deadlineMs))
+    const other = store.transaction('installation', () => until(deadlineMs))
     const late = runner.run(endpoint(), callWith({ deadlineMs }), undefined)
     await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' })
     await other

@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { VERSION } from '../../src/lib/version.js'
-import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
+import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { exchange, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let sandbox: ApiClient
-let production: ApiClient & { key: string }
-let image: string
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+const tenant = await running.tenant()
+const { sandbox } = tenant
+const production = await running.production(tenant)
+const image = base64(await plain())
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-  tenant = await running.tenant()
-  sandbox = tenant.sandbox
-  production = await running.production(tenant)
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
 
 /** Successes and refusals of every kind, from both environments. */
 async function everyKindOfResponse(): Promise<Record<string, ApiResponse>> {

@@ -1,23 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { metricsHandler } from '../../../src/http/admin/admin-server.js'
 import { HostGuard } from '../../../src/http/admin/host-guard.js'
 import type { IncomingRequest } from '../../../src/http/listeners/listener.js'
 import { systemClock } from '../../../src/lib/clock.js'
 import { base64, face } from '../../support/faces.js'
 import { openSocket, rawRequest } from '../../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, serviceOfTest } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
+const running = await serviceOfFile()
+const tenant = await running.tenant()
 const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
-
-beforeAll(async () => {
-  running = await startService()
-  tenant = await running.tenant()
-})
-afterAll(() => running?.stop())
 
 describe('the pages', () => {
   for (const path of ['/', '/docs/api'])
@@ -80,36 +74,29 @@ describe('probes', () => {
   })
 
   it('/readyz answers not ready as soon as the process drains, while the pages are still served', async () => {
-    const draining = await startService()
-    try {
-      const { sandboxKey } = await draining.tenant()
-      const connection = await openSocket(draining.service.url('sandbox'))
-      const json = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
-      const request = rawRequest(
-        'POST /v1/verify',
-        [
-          `Authorization: Bearer ${sandboxKey}`,
-          'Content-Type: application/json',
-          `Content-Length: ${json.length}`,
-        ],
-        json,
-      )
-      connection.send(request.slice(0, -100))
-      // One thread serves all listeners in the order of arrival: after this answer, the other request is in flight.
-      expect((await fetch(`${draining.service.adminUrl}/readyz`)).status).toBe(200)
-      const stopped = draining.service.stop()
-      const ready = await fetch(`${draining.service.adminUrl}/readyz`)
-      expect([ready.status, await ready.json()]).toEqual([
-        503,
-        { status: 'not_ready', reasons: ['stopping'] },
-      ])
-      expect((await fetch(`${draining.service.adminUrl}/livez`)).status).toBe(200)
-      connection.send(request.slice(-100))
-      expect(await connection.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
-      await stopped
-    } finally {
-      await draining.stop()
-    }
+    const draining = await serviceOfTest()
+    const { sandboxKey } = await draining.tenant()
+    const connection = await openSocket(draining.service.url('sandbox'))
+    const json = JSON.stringify({ user_id: 'u+match', image: base64(await face('ada')), action: 'x' })
+    const request = rawRequest(
+      'POST /v1/verify',
+      [
+        `Authorization: Bearer ${sandboxKey}`,
+        'Content-Type: application/json',
+        `Content-Length: ${json.length}`,
+      ],
+      json,
+    )
+    connection.send(request.slice(0, -100))
+    // One thread serves all listeners in the order of arrival: after this answer, the other request is in flight.
+    expect((await fetch(`${draining.service.adminUrl}/readyz`)).status).toBe(200)
+    const stopped = draining.service.stop()
+    const ready = await fetch(`${draining.service.adminUrl}/readyz`)
+    expect([ready.status, await ready.json()]).toEqual([503, { status: 'not_ready', reasons: ['stopping'] }])
+    expect((await fetch(`${draining.service.adminUrl}/livez`)).status).toBe(200)
+    connection.send(request.slice(-100))
+    expect(await connection.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
+    await stopped
   })
 })
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { WrongKeys } from '../../../src/http/authentication/wrong-keys.js'
 import { ClientAddresses } from '../../../src/http/listeners/client-address.js'
 import { peerAddress } from '../../../src/http/listeners/peer-address.js'
@@ -6,16 +6,12 @@ import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { generateApiKey } from '../../../src/tenants/api-key.js'
 import { LocalRateLimiter } from '../../../src/tenants/rate-limiter.js'
 import { type ApiResponse, apiClient, type CallOptions } from '../../support/client.js'
-import { startService, type TestService } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_WRONG_KEY_LIMIT: '3',
-    COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
-  })
+const running = await serviceOfFile({
+  COUNTERSIGN_WRONG_KEY_LIMIT: '3',
+  COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
 })
-afterAll(() => running?.stop())
 
 const guess = (options?: CallOptions) =>
   apiClient(running.service.url('sandbox'), generateApiKey('sandbox')).health(options)

@@ -1,29 +1,20 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inputParser } from '../../../src/http/bodies/json-body.js'
 import { memberIssue } from '../../../src/http/bodies/json-members.js'
 import type { DomainError } from '../../../src/lib/domain-error.js'
 import { decodeImages } from '../../../src/verification/capture/images.js'
-import type { ApiClient } from '../../support/client.js'
 import { descriptionOf } from '../../support/descriptions.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { check } from '../../support/properties.js'
 import { exchange, type RawResponse, rawRequest } from '../../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let sandbox: ApiClient
-let image: string
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
-  tenant = await running.tenant()
-  sandbox = tenant.sandbox
-  image = base64(await plain())
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '10000/s' })
+const tenant = await running.tenant()
+const { sandbox } = tenant
+const image = base64(await plain())
 
 const send = (raw: string | Uint8Array, headers: Record<string, string> = {}, path = '/v1/enroll') =>
   sandbox.call('POST', path, undefined, { raw, headers })

@@ -1,20 +1,13 @@
 /** The answer to a wrong field: a sentence that says what the field may be. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiClient } from '../../support/client.js'
+import { describe, expect, it } from 'vitest'
 import { DESCRIPTIONS } from '../../support/descriptions.js'
 import { base64 } from '../../support/faces.js'
 import { boxedFile, heicHeader } from '../../support/images.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
 
 const session = { user_id: 'ada+match', action: 'x', return_url: 'https://bank.example/' }
 

@@ -1,21 +1,17 @@
 /** Strangers at the OpenID provider and the capture page have a limit by network; who is vouched for is not counted. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { allowReturn, askForSession, Visitor } from '../../support/capture-page.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../../support/openid-browser.js'
-import { startService, type TestService } from '../../support/service.js'
+import { serviceOfFile } from '../../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService({
-    COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
-    COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
-    // Ten at once, then one a second.
-    COUNTERSIGN_VISITOR_LIMIT: '60',
-  })
+const running = await serviceOfFile({
+  COUNTERSIGN_CAPTURE_LISTEN: '127.0.0.1:0',
+  COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0',
+  COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.0/8',
+  // Ten at once, then one a second.
+  COUNTERSIGN_VISITOR_LIMIT: '60',
 })
-afterAll(() => running?.stop())
 
 /** Sends requests one after the other. @returns their statuses */
 async function statuses(count: number, origin: string, path: string, network: string): Promise<number[]> {

@@ -2,7 +2,7 @@
 import { readFileSync, statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { watchUpkeep } from '../../../src/http/metrics/upkeep-metrics.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { poll } from '../../support/command.js'
@@ -15,17 +15,11 @@ import {
   sampleOf,
   scrape,
 } from '../../support/metrics.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, serviceOfTest } from '../../support/service.js'
 
-let running: TestService
-let tenant: TestTenant
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { ownEngine: true })
+const tenant = await running.tenant()
 const value = async (series: string) => sampleOf(await scrape(running), series)
-
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' }, { ownEngine: true })
-  tenant = await running.tenant()
-})
-afterAll(() => running?.stop())
 
 describe('docs/operations/monitoring.md', () => {
   const page = readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')
@@ -202,37 +196,23 @@ describe('the metrics of maintenance', () => {
 
 describe('tenants', () => {
   it('counts tenants by name up to the limit, and together beyond it', async () => {
-    const bounded = await startService({ COUNTERSIGN_METRICS_TENANTS: '2' })
-    try {
-      const tenants = [
-        await bounded.tenant(),
-        await bounded.tenant(),
-        await bounded.tenant(),
-        await bounded.tenant(),
-      ]
-      for (const one of tenants) await one.sandbox.health()
-      const image = base64(await face('ada'))
-      await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
-      await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-      await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
-      const text = await scrape(bounded)
-      const requests = (tenant: string, status: string) =>
-        sampleOf(
-          text,
-          `countersign_tenant_requests_total{tenant="${tenant}",environment="sandbox",status="${status}"}`,
-        )
-      const verdicts = (tenant: string, verdict: string) =>
-        sampleOf(
-          text,
-          `countersign_tenant_verdicts_total{tenant="${tenant}",environment="sandbox",verdict="${verdict}"}`,
-        )
-      expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual(
-        [2, 1, 1],
-      )
-      expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
-      expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
-    } finally {
-      await bounded.stop()
-    }
+    const bounded = await serviceOfTest({ COUNTERSIGN_METRICS_TENANTS: '2' })
+    const tenants = []
+    for (let i = 0; i < 4; i++) tenants.push(await bounded.tenant())
+    for (const one of tenants) await one.sandbox.health()
+    const image = base64(await face('ada'))
+    await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
+    await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
+    const text = await scrape(bounded)
+    const counted = (name: string, tenant: string, label: string) =>
+      sampleOf(text, `countersign_tenant_${name}_total{tenant="${tenant}",environment="sandbox",${label}}`)
+    const requests = (tenant: string, status: string) => counted('requests', tenant, `status="${status}"`)
+    const verdicts = (tenant: string, verdict: string) => counted('verdicts', tenant, `verdict="${verdict}"`)
+    expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual([
+      2, 1, 1,
+    ])
+    expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
+    expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
   })
 })
