@@ -1,9 +1,9 @@
 /** Tests of the engine that only waits, with which the cluster benchmark is measured. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ENGINE_MS_VARIABLE } from '../../bench/lib/simulated-engine.js'
 import { packageFile } from '../../src/lib/package-root.js'
-import { copyBaselinePack, plainPicture, removeTemporaryDirs, startEngine } from '../biometrics/fixtures.js'
+import { baselinePack, plainPicture, startEngine } from '../biometrics/fixtures.js'
 
 const ENGINE_MS = 30
 const PING_MS = 250
@@ -20,7 +20,7 @@ async function startSimulatedEngine(onIncident: (kind: string) => void) {
     new URL(`file://${packageFile('dist', 'bench', 'lib', 'simulated-engine.js')}`).href,
   ]
   try {
-    return await startEngine(copyBaselinePack(), {
+    return await startEngine(baselinePack(), {
       pingIntervalMs: PING_MS,
       onIncident: ({ kind }) => onIncident(kind),
     })
@@ -29,8 +29,6 @@ async function startSimulatedEngine(onIncident: (kind: string) => void) {
     delete env[ENGINE_MS_VARIABLE]
   }
 }
-
-afterAll(removeTemporaryDirs)
 
 it('approves one person, goes on after a call that was cancelled, and answers pings', async () => {
   const incidents: string[] = []

@@ -1,34 +1,16 @@
 /** The baseline pack on the people of face-api's sample photographs: who is who, and what is refused. */
 import sharp, { type Sharp } from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { thresholdForFmr } from '../../models/pack/model-pack.js'
-import type { Engine } from '../../src/biometrics/engine/engine.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
-import {
-  copyBaselinePack,
-  faceCrop,
-  guidanceBy,
-  people,
-  removeTemporaryDirs,
-  samplePhoto,
-  startEngine,
-} from './fixtures.js'
+import { baselinePack, engineOf, faceCrop, guidanceBy, people, samplePhoto } from './fixtures.js'
 
-let engine: Engine
+const engine = await engineOf(baselinePack())
 const references: Float32Array[] = []
-
-beforeAll(async () => {
-  engine = await startEngine(copyBaselinePack())
-  for (const person of people) {
-    const { reference } = await engine.enrol([await (await faceCrop(person)).jpeg().toBuffer()])
-    references.push(reference)
-  }
-})
-
-afterAll(async () => {
-  await engine.close()
-  removeTemporaryDirs()
-})
+for (const person of people) {
+  const { reference } = await engine.enrol([await (await faceCrop(person)).jpeg().toBuffer()])
+  references.push(reference)
+}
 
 /** Changes that a second photograph makes to a face. */
 const retakes: Array<[string, (crop: Sharp) => Sharp]> = [

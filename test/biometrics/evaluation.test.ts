@@ -5,11 +5,11 @@ import type { Engine } from '../../src/biometrics/engine/engine.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import {
   anyFace,
-  copyBaselinePack,
+  baselinePack,
   defaultLimits,
+  engineOf,
   evaluationDataMissing,
   readEvaluationFile,
-  removeTemporaryDirs,
   startEngine,
   writeEvaluationPack,
 } from './fixtures.js'
@@ -19,10 +19,7 @@ describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
   beforeAll(async () => {
     engine = await startEngine(writeEvaluationPack(), { workers: 2, limits: anyFace, queueLimit: 200 })
   })
-  afterAll(async () => {
-    await engine.close()
-    removeTemporaryDirs()
-  })
+  afterAll(() => engine.close())
 
   it('separates the people of lfw5: 0 of 225 genuine pairs missed at one false match in 1000', async () => {
     const pairs = readLfwPairs()
@@ -76,33 +73,23 @@ describe.skipIf(evaluationDataMissing())('the evaluation pack', () => {
   })
 
   it('finds the same face with a detector whose input size is fixed', async () => {
-    const fixed = await startEngine(writeEvaluationPack('face_detection_yunet_2023mar.onnx'), {
+    const fixed = await engineOf(writeEvaluationPack('face_detection_yunet_2023mar.onnx'), {
       limits: anyFace,
     })
-    try {
-      const bytes = readEvaluationFile('faces/spoof/image_T1.jpg')
-      const expected = await engine.verify([bytes], new Float32Array(128).fill(1))
-      const { score, sample } = await fixed.verify([bytes], expected.sample.embedding)
-      expect(Math.abs(sample.box.width - expected.sample.box.width)).toBeLessThan(15)
-      // Another network places the points a little differently (0.89); strangers stay under 0.34.
-      expect(score).toBeGreaterThan(0.8)
-    } finally {
-      await fixed.close()
-    }
+    const bytes = readEvaluationFile('faces/spoof/image_T1.jpg')
+    const expected = await engine.verify([bytes], new Float32Array(128).fill(1))
+    const { score, sample } = await fixed.verify([bytes], expected.sample.embedding)
+    expect(Math.abs(sample.box.width - expected.sample.box.width)).toBeLessThan(15)
+    // Another network places the points a little differently (0.89); strangers stay under 0.34.
+    expect(score).toBeGreaterThan(0.8)
   })
 
   it('embeds alike with a network that takes one chip at a time', async () => {
-    const single = await startEngine(writeEvaluationPack(undefined, 'mobilefacenet.onnx'), {
-      limits: anyFace,
-    })
-    try {
-      const bytes = readEvaluationFile('faces/spoof/image_T1.jpg')
-      const expected = await engine.verify([bytes], new Float32Array(128).fill(1))
-      const { score } = await single.verify([bytes], expected.sample.embedding)
-      expect(score).toBeCloseTo(1, 5)
-    } finally {
-      await single.close()
-    }
+    const single = await engineOf(writeEvaluationPack(undefined, 'mobilefacenet.onnx'), { limits: anyFace })
+    const bytes = readEvaluationFile('faces/spoof/image_T1.jpg')
+    const expected = await engine.verify([bytes], new Float32Array(128).fill(1))
+    const { score } = await single.verify([bytes], expected.sample.embedding)
+    expect(score).toBeCloseTo(1, 5)
   })
 
   it('reports boxes in the source’s own pixels, also for large photos', async () => {
@@ -123,13 +110,10 @@ describe.skipIf(evaluationDataMissing())('the default quality and size limits', 
   beforeAll(async () => {
     // YuNet's tight boxes put one of these faces at 80 px exactly, and at 79 once it is darkened: size is only asked of
     // the originals.
-    const packs = [writeEvaluationPack(), copyBaselinePack()]
+    const packs = [writeEvaluationPack(), baselinePack()]
     engines = await Promise.all(packs.map((pack) => startEngine(pack, { limits: anyFace, queueLimit: 200 })))
   })
-  afterAll(async () => {
-    await Promise.all(engines.map((engine) => engine.close()))
-    removeTemporaryDirs()
-  })
+  afterAll(() => Promise.all(engines.map((engine) => engine.close())))
 
   it('the default limits accept every lfw5 photo, and rate no darkened copy of one as poor', async () => {
     const photos = [...new Set(readLfwPairs().flatMap(({ a, b }) => [a, b]))]

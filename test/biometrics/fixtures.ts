@@ -1,17 +1,7 @@
-/** Packs, engines and faces for the engine's tests. Everything made here lives in temporary folders. */
+/** Packs, engines and faces for the engine's tests. */
 
 import { createHash } from 'node:crypto'
-import {
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import sharp, { type Sharp } from 'sharp'
@@ -22,6 +12,7 @@ import type { CallOptions, EngineOptions, ImageLimits, PackChoice } from '../../
 import { FRAME_LIMITS, guidanceOn } from '../../src/features/challenges/film/frame-guidance.js'
 import { type FilmedSteps, judgeFilm } from '../../src/features/challenges/film/judge-film.js'
 import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
+import { temporaryFolder, whenOver } from '../support/temporary-folder.js'
 
 export const defaultLimits: ImageLimits = {
   maxPixels: 25_000_000,
@@ -47,22 +38,13 @@ export function readEvaluationFile(path: string): Buffer {
   return readFileSync(join(evaluationData, path))
 }
 
-const temporaryDirs: string[] = []
+/** The pack that this run has built. */
+export const baselinePack = (): string => join(inject('modelsDir'), 'baseline')
 
-export function temporaryDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'countersign-test-'))
-  temporaryDirs.push(dir)
-  return dir
-}
-
-export function removeTemporaryDirs(): void {
-  for (const dir of temporaryDirs.splice(0)) rmSync(dir, { recursive: true, force: true })
-}
-
-/** A copy of the pack that this run has built; a test may damage it. */
+/** A copy of it, which a test may damage. */
 export function copyBaselinePack(): string {
-  const dir = temporaryDir()
-  cpSync(join(inject('modelsDir'), 'baseline'), dir, { recursive: true })
+  const dir = temporaryFolder()
+  cpSync(baselinePack(), dir, { recursive: true })
   return dir
 }
 
@@ -72,9 +54,9 @@ export function copyBaselinePack(): string {
  * @returns its folder, which has the baseline's name and lies in a models folder of its own
  */
 export function writeLightPack(): string {
-  const dir = join(temporaryDir(), 'baseline')
+  const dir = join(temporaryFolder(), 'baseline')
   mkdirSync(dir)
-  const baseline = join(inject('modelsDir'), 'baseline')
+  const baseline = baselinePack()
   const { embedder, ...manifest }: PackManifest = JSON.parse(
     readFileSync(join(baseline, 'pack.json'), 'utf8'),
   )
@@ -111,7 +93,7 @@ export function writeEvaluationPack(
   detector = 'yunet_n_dynamic.onnx',
   embedder = 'mobilefacenet_dynamic.onnx',
 ): string {
-  const dir = temporaryDir()
+  const dir = temporaryFolder()
   const take = (file: string) => {
     copyFileSync(join(evaluationData, 'models', file), join(dir, file))
     const sha256 = createHash('sha256')
@@ -181,6 +163,13 @@ export function startEngine(packDir: string, options: Partial<EngineOptions> = {
     tasksPerWorker: 1,
     ...options,
   })
+}
+
+/** An engine that closes itself: started inside a test, after that test; outside of tests, after those of the file. */
+export async function engineOf(packDir: string, options: Partial<EngineOptions> = {}): Promise<Engine> {
+  const engine = await startEngine(packDir, options)
+  whenOver(() => engine.close())
+  return engine
 }
 
 /** How a call ends: `resolved`, or the code of its error. */

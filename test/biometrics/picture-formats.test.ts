@@ -1,26 +1,17 @@
 /** Each format in which a photo may arrive: taken with about the score of the plain JPEG, or refused with its name. */
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Engine } from '../../src/biometrics/engine/engine.js'
+import { describe, expect, it } from 'vitest'
 import { configureDecoders, decodePixels } from '../../src/biometrics/pipeline/decode/decode-pixels.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { documentInDocs } from '../../tools/generators/docs.js'
 import { face } from '../support/faces.js'
 import { formatsTable, PICTURE_FORMATS, withGainMap } from '../support/picture-formats.js'
-import { defaultLimits, startEngine } from './fixtures.js'
+import { baselinePack, defaultLimits, engineOf } from './fixtures.js'
 
-let engine: Engine
-let reference: Float32Array
-let photo: Buffer
-let plainScore: number
-beforeAll(async () => {
-  engine = await startEngine(join(inject('modelsDir'), 'baseline'))
-  reference = (await engine.enrol([await face('ada')])).reference
-  photo = await face('adaElsewhere')
-  plainScore = await scoreOf(photo)
-})
-afterAll(() => engine?.close())
+const engine = await engineOf(baselinePack())
+const { reference } = await engine.enrol([await face('ada')])
+const photo = await face('adaElsewhere')
+const plainScore = await scoreOf(photo)
 
 async function scoreOf(bytes: Buffer): Promise<number> {
   return (await engine.verify([bytes], reference)).score

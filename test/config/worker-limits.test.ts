@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { checkTopology } from '../../src/cli/doctor/doctor-machine.js'
 import { loadConfig, resolveConfig } from '../../src/config/config.js'
 import { defaultWorkers, type MachineLimits, machineLimits } from '../../src/config/worker-limits.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const NONE = Number.POSITIVE_INFINITY
 const HOST: MachineLimits = { cores: 8, cpuQuota: NONE, memoryBytes: NONE, threads: NONE }
@@ -40,13 +41,8 @@ describe('the number of workers', () => {
 })
 
 describe('the limits of the machine', () => {
-  const folders: string[] = []
-  afterAll(() => {
-    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-  })
   const machine = (files: Record<string, string>, isRoot = true) => {
-    const root = mkdtempSync(join(tmpdir(), 'countersign-limits-'))
-    folders.push(root)
+    const root = temporaryFolder()
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(root, name)), { recursive: true })
       writeFileSync(join(root, name), text)

@@ -3,14 +3,14 @@
  * of people of LFW.
  */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { type AgeingBounds, ageingBounds, distanceOfScore } from '../../models/pack/ageing-bounds.js'
 import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { agedTemplate } from '../../src/features/learning-references/aged-template.js'
 import { exactInterval } from '../../tools/evaluation/intervals.js'
-import { evaluationDataMissing, removeTemporaryDirs } from '../biometrics/fixtures.js'
+import { evaluationDataMissing } from '../biometrics/fixtures.js'
 import { embedded, isSound, MINUTE_MS, rateText, readLfw } from './lfw.js'
 
 /** A folder of an installed pack, instead of the baseline. */
@@ -53,7 +53,6 @@ describe.skipIf(evaluationDataMissing())(
       console.log(`${pack.modelId}: ${people.length} people with ${PHOTOS} photos, enrolled by the first`)
       console.log(`distance from the first template ${bounds.fromFirst}, step ${bounds.step}`)
     }, 30 * MINUTE_MS)
-    afterAll(removeTemporaryDirs)
 
     const score = (a: Embedding, b: Embedding) => scoreOf(pack, a, b)
     const strictBound = (fmr: number) => strictThreshold(pack, fmr / 10)!.threshold

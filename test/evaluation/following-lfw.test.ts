@@ -3,13 +3,13 @@
  * compare with fresh ones.
  */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { loadModelPack, type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import type { PhotoResult } from '../../tools/evaluation/embedding-cache.js'
 import { exactInterval } from '../../tools/evaluation/intervals.js'
-import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { evaluationDataMissing, writeEvaluationPack } from '../biometrics/fixtures.js'
 import { embedded, isSound, MINUTE_MS, rateText as rate, readLfw } from './lfw.js'
 
 /** A folder of an installed pack that decides before the change, instead of the baseline. */
@@ -38,7 +38,6 @@ describe.skipIf(evaluationDataMissing())('people of LFW on their way to another 
       .filter((photos) => [...photos.old, ...photos.next].every(({ embedding }) => embedding !== null))
       .filter((photos) => photos.old.length === PHOTOS)
   }, 30 * MINUTE_MS)
-  afterAll(removeTemporaryDirs)
 
   it('are moved by strong verifies, and by no stranger more often than the strict bound allows', () => {
     const { threshold } = thresholdForFmr(old, FMR)

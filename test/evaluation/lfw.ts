@@ -7,7 +7,8 @@ import { type DataSet, readPeople } from '../../tools/evaluation/data-set.js'
 import { embedPhotos } from '../../tools/evaluation/embed-photos.js'
 import { EmbeddingCache, type PhotoResult } from '../../tools/evaluation/embedding-cache.js'
 import { exactInterval } from '../../tools/evaluation/intervals.js'
-import { anyFace, temporaryDir } from '../biometrics/fixtures.js'
+import { anyFace } from '../biometrics/fixtures.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const LFW = fileURLToPath(new URL('../../../shared/data/faces/lfw-calibration', import.meta.url))
 
@@ -22,7 +23,7 @@ export async function readLfw(photos = Number.POSITIVE_INFINITY): Promise<DataSe
 }
 
 export async function embedded(data: DataSet, { dir, modelId }: ModelPack): Promise<PhotoResult[]> {
-  const cache = await EmbeddingCache.open(temporaryDir(), { pack: modelId })
+  const cache = await EmbeddingCache.open(temporaryFolder(), { pack: modelId })
   const engine = {
     ...{ packDir: dir, workers: 2, executionProviders: ['cpu'], queueLimit: Number.MAX_SAFE_INTEGER },
     limits: { ...anyFace, face: 'centre' as const },

@@ -1,11 +1,11 @@
 /** The false match rate between users without labels, with LFW as the users of a service: coverage, the extrapolated tail, and duplicates. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { loadModelPack, type ModelPack } from '../../models/pack/model-pack.js'
 import { likelyDuplicates } from '../../tools/evaluation/likely-duplicates.js'
 import { seededRandom } from '../../tools/evaluation/random.js'
 import { type StrangerPairs, strangerPairs } from '../../tools/evaluation/stranger-pairs.js'
 import { UsersRates } from '../../tools/evaluation/users-rates.js'
-import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { evaluationDataMissing, writeEvaluationPack } from '../biometrics/fixtures.js'
 import { embedded, MINUTE_MS, readLfw } from './lfw.js'
 
 /** A folder of an installed pack to measure instead of the pack for evaluations. */
@@ -63,7 +63,6 @@ describe.skipIf(evaluationDataMissing())('LFW as the users of a service', () => 
     thresholds = RATES.map((rate) => everyPhoto.tail.scores[Math.floor(rate * everyPhoto.pairs)]!)
     console.log(`LFW: ${faces.length} people, ${everyPhoto.pairs} pairs of photos, pack ${pack.modelId}`)
   }, 20 * MINUTE_MS)
-  afterAll(removeTemporaryDirs)
 
   /** Draws people with replacement, each with one of the two photos, and leaves out strangers who are wrongly taken for one person. */
   function drawn(count: number, seed: number): StrangerPairs {

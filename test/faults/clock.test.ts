@@ -1,16 +1,16 @@
 /** Tests with a system clock that is set back and forward by an hour: nothing acknowledged is lost, and nothing that has ended returns. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { LeaderLease } from '../../src/cluster/leader-lease.js'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { DAY_MS, HOUR_MS, ManualClock, MINUTE_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { base64, face } from '../support/faces.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 import { Crowd } from './crowd.js'
 import { Installation } from './installation.js'
@@ -26,7 +26,7 @@ describe('the system clock of a process under load', () => {
   it.skipIf(!LIBFAKETIME)(
     'may jump without losing or repeating a write, or refusing or not signing an answer',
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'countersign-clock-'))
+      const folder = temporaryFolder()
       const offset = join(folder, 'offset')
       const set = (by: string) => writeFileSync(offset, `${by}\n`)
       set('+0')
@@ -40,46 +40,37 @@ describe('the system clock of a process under load', () => {
           DONT_FAKE_MONOTONIC: '1',
         },
       })
-      try {
-        const server = await installation.serve()
-        const crowd = await Crowd.gather(installation, server, { seed: 8 })
-        const stop = new AbortController()
-        const working = crowd.work(server.production, stop.signal)
-        const seen = new Set<number>()
-        for (const jump of JUMPS) {
-          set(jump)
-          await sleep(BETWEEN_JUMPS_MS)
-          const { headers } = await fetch(`${server.production}/v1/health`)
-          const signedAt = Number(/^t=(\d+)/.exec(headers.get('x-svc-signature')!)![1]) * SECOND_MS
-          seen.add(Math.round((signedAt - Date.now()) / HOUR_MS))
-        }
-        stop.abort()
-        await working
-        expect(seen, 'the clock did jump').toEqual(new Set([-1, 0, 1]))
-        await crowd.resolveUncertain(server.production)
-        expect(await server.stop()).toBe(0)
-        crowd.checkDatabase(installation.databaseFile)
-        expect(crowd.findings.acknowledged).toBeGreaterThan(0)
-        expect(crowd.findings.unanswered).toBe(0)
-        expect(crowd.problems).toEqual([])
-        await installation.run('audit', 'verify')
-      } finally {
-        await installation.dispose()
-        rmSync(folder, { recursive: true, force: true })
+      onTestFinished(() => installation.dispose())
+      const server = await installation.serve()
+      const crowd = await Crowd.gather(installation, server, { seed: 8 })
+      const stop = new AbortController()
+      const working = crowd.work(server.production, stop.signal)
+      const seen = new Set<number>()
+      for (const jump of JUMPS) {
+        set(jump)
+        await sleep(BETWEEN_JUMPS_MS)
+        const { headers } = await fetch(`${server.production}/v1/health`)
+        const signedAt = Number(/^t=(\d+)/.exec(headers.get('x-svc-signature')!)![1]) * SECOND_MS
+        seen.add(Math.round((signedAt - Date.now()) / HOUR_MS))
       }
+      stop.abort()
+      await working
+      expect(seen, 'the clock did jump').toEqual(new Set([-1, 0, 1]))
+      await crowd.resolveUncertain(server.production)
+      expect(await server.stop()).toBe(0)
+      crowd.checkDatabase(installation.databaseFile)
+      expect(crowd.findings.acknowledged).toBeGreaterThan(0)
+      expect(crowd.findings.unanswered).toBe(0)
+      expect(crowd.problems).toEqual([])
+      await installation.run('audit', 'verify')
     },
   )
 })
 
-describe('a clock that is changed', () => {
-  let running: TestService
-  let ada: string
-  beforeAll(async () => {
-    running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' })
-    ada = base64(await face('ada'))
-  })
-  afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '1' })
+const ada = base64(await face('ada'))
 
+describe('a clock that is changed', () => {
   it('back and forward replays a kept response, moves the times of JWTs, and keeps the order of the audit log', async () => {
     const tenant = await running.tenant()
     const client = await running.production(tenant)
@@ -151,53 +142,48 @@ describe('a clock that is changed', () => {
 })
 
 it('the retention job deletes nothing for an hour after the clock was changed, and then what has expired', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-clock-'))
-  const store = SqliteStore.open(join(folder, 'countersign.db'))
-  try {
-    const clock = new ManualClock()
-    let uptime = 0
-    const log = pino({ level: 'silent' })
-    const pass = (ms: number) => {
-      uptime += ms
-      clock.advance(ms)
-    }
-    const keeping = new RetentionJob(
-      store,
-      clock,
-      log,
-      new LeaderLease(store, log),
-      { sandboxRetentionMs: 30 * DAY_MS },
-      () => uptime,
-    )
-    const scope = Buffer.from('scope')
-    const begun = clock.now()
-    const kept = () => store.read.idempotencyRecord(scope, begun)
-    await store.transaction('installation', (tx) =>
-      tx.insertIdempotencyRecord({
-        scope,
-        blindIndex: null,
-        subjectId: null,
-        payloadHash: scope,
-        status: 200,
-        sealed: scope,
-        createdAt: begun,
-        expiresAt: begun + DAY_MS,
-      }),
-    )
-    for (const jumpMs of [2 * DAY_MS, -2 * DAY_MS]) {
-      clock.advance(jumpMs)
-      pass(MINUTE_MS)
-      await keeping.run()
-    }
-    expect(await kept()).toBeDefined()
-    pass(DAY_MS - 3 * MINUTE_MS)
-    await keeping.run()
-    expect(await kept()).toBeDefined()
+  const store = SqliteStore.open(join(temporaryFolder(), 'countersign.db'))
+  onTestFinished(() => store.close())
+  const clock = new ManualClock()
+  let uptime = 0
+  const log = pino({ level: 'silent' })
+  const pass = (ms: number) => {
+    uptime += ms
+    clock.advance(ms)
+  }
+  const keeping = new RetentionJob(
+    store,
+    clock,
+    log,
+    new LeaderLease(store, log),
+    { sandboxRetentionMs: 30 * DAY_MS },
+    () => uptime,
+  )
+  const scope = Buffer.from('scope')
+  const begun = clock.now()
+  const kept = () => store.read.idempotencyRecord(scope, begun)
+  await store.transaction('installation', (tx) =>
+    tx.insertIdempotencyRecord({
+      scope,
+      blindIndex: null,
+      subjectId: null,
+      payloadHash: scope,
+      status: 200,
+      sealed: scope,
+      createdAt: begun,
+      expiresAt: begun + DAY_MS,
+    }),
+  )
+  for (const jumpMs of [2 * DAY_MS, -2 * DAY_MS]) {
+    clock.advance(jumpMs)
     pass(MINUTE_MS)
     await keeping.run()
-    expect(await kept()).toBeUndefined()
-  } finally {
-    await store.close()
-    rmSync(folder, { recursive: true, force: true })
   }
+  expect(await kept()).toBeDefined()
+  pass(DAY_MS - 3 * MINUTE_MS)
+  await keeping.run()
+  expect(await kept()).toBeDefined()
+  pass(MINUTE_MS)
+  await keeping.run()
+  expect(await kept()).toBeUndefined()
 })

@@ -1,11 +1,10 @@
 /** A service that cannot serve: /readyz, /livez, the metrics and the log. */
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { cpSync, readdirSync, statSync, truncateSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { pino } from 'pino'
-import { afterEach, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import {
   DATABASE_LOST_MS,
   ENGINE_GIVEN_UP_MS,
@@ -17,29 +16,22 @@ import { poll } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { isOnPostgres } from '../support/postgres.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfTest, type TestService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const LIMIT_MS = 120_000
 
-let running: TestService | null = null
-const folders: string[] = []
-afterEach(async () => {
-  await running?.stop()
-  running = null
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
-
-const probe = async (path: string) => {
-  const response = await fetch(`${running!.service.adminUrl}${path}`)
+const probe = async ({ service }: TestService, path: string) => {
+  const response = await fetch(`${service.adminUrl}${path}`)
   return { status: response.status, body: (await response.json()) as { status: string; reasons?: string[] } }
 }
 const notReady = (reason: string) => ({
   status: 503,
   body: expect.objectContaining({ status: 'not_ready', reasons: [reason] }),
 })
-const until = (expected: number) =>
+const until = (running: TestService, expected: number) =>
   poll(
-    () => probe('/readyz'),
+    () => probe(running, '/readyz'),
     ({ status }) => status === expected,
   )
 
@@ -47,24 +39,23 @@ describe('the engine', () => {
   it(
     'is not ready while the engine process is lost and its networks do not load, and ready once they do',
     async () => {
-      const models = mkdtempSync(join(tmpdir(), 'countersign-models-'))
-      folders.push(models)
+      const models = temporaryFolder()
       cpSync(inject('modelsDir'), models, { recursive: true })
-      running = await startService({ COUNTERSIGN_MODELS_DIR: models }, { ownEngine: true })
-      expect((await probe('/readyz')).status).toBe(200)
+      const running = await serviceOfTest({ COUNTERSIGN_MODELS_DIR: models }, { ownEngine: true })
+      expect((await probe(running, '/readyz')).status).toBe(200)
       const networks = readdirSync(models, { recursive: true, encoding: 'utf8' }).filter((name) =>
         name.endsWith('.onnx'),
       )
       for (const name of networks) truncateSync(join(models, name), 100)
       process.kill(running.service.engine.health().processId!, 'SIGKILL')
-      expect(await until(503)).toEqual(notReady('engine_down'))
-      expect((await probe('/livez')).status).toBe(200)
+      expect(await until(running, 503)).toEqual(notReady('engine_down'))
+      expect((await probe(running, '/livez')).status).toBe(200)
       const metrics = await scrape(running)
       expect(sampleOf(metrics, 'countersign_ready')).toBe(0)
       expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_down"}')).toBe(1)
       expect(sampleOf(metrics, 'countersign_not_ready{reason="engine_hung"}')).toBe(0)
       cpSync(inject('modelsDir'), models, { recursive: true })
-      await until(200)
+      await until(running, 200)
       expect(sampleOf(await scrape(running), 'countersign_ready')).toBe(1)
     },
     LIMIT_MS,
@@ -73,11 +64,11 @@ describe('the engine', () => {
   it(
     'is not ready while the engine process hangs',
     async () => {
-      running = await startService({}, { ownEngine: true })
+      const running = await serviceOfTest({}, { ownEngine: true })
       const { processId } = running.service.engine.health()
       process.kill(processId!, 'SIGSTOP')
-      expect(await until(503)).toEqual(notReady('engine_hung'))
-      await until(200)
+      expect(await until(running, 503)).toEqual(notReady('engine_hung'))
+      await until(running, 200)
     },
     LIMIT_MS,
   )
@@ -85,7 +76,7 @@ describe('the engine', () => {
 
 describe.skipIf(isOnPostgres())('a damaged SQLite database', () => {
   it('answers 503, is not ready and sets the metric while the SQLite database is damaged', async () => {
-    running = await startService()
+    const running = await serviceOfTest()
     const tenant = await running.tenant()
     const production = await running.production(tenant)
     const image = base64(await face('ada'))
@@ -94,7 +85,7 @@ describe.skipIf(isOnPostgres())('a damaged SQLite database', () => {
     expect(sampleOf(await scrape(running), 'countersign_store_corrupt')).toBe(0)
     const { status, body } = await production.call('GET', '/v1/audit')
     expect({ status, code: body.code }).toEqual({ status: 503, code: 'store_unavailable' })
-    expect(await probe('/readyz')).toEqual(notReady('database_corrupt'))
+    expect(await probe(running, '/readyz')).toEqual(notReady('database_corrupt'))
     const metrics = await scrape(running)
     expect(sampleOf(metrics, 'countersign_store_corrupt')).toBe(1)
     expect(sampleOf(metrics, 'countersign_store_healthy')).toBe(0)
@@ -217,7 +208,7 @@ describe('reasons', () => {
   })
 
   it('has a metric for each reason from the start, at 0', async () => {
-    running = await startService()
+    const running = await serviceOfTest()
     const metrics = await scrape(running)
     expect(sampleOf(metrics, 'countersign_ready')).toBe(1)
     for (const reason of NOT_READY_REASONS)

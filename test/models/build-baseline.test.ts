@@ -1,13 +1,13 @@
 /** Writing the pack to the disk: always the same bytes, all of them or none. */
 import { createHash } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { loadModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import { buildBaseline } from '../../tools/pack-builders/baseline/build-baseline.js'
 import { NETWORK_PINS } from '../../tools/pack-builders/baseline/pins.js'
 import type { BuiltFile } from '../../tools/pack-builders/build/build-pack.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { WEIGHTS_DIR } from './reference/quantised-weights.js'
 
 const FILE_NAMES = ['detector.onnx', 'embedder-int8.onnx', 'embedder.onnx', 'landmarks.onnx', 'pack.json']
@@ -20,23 +20,19 @@ let root: string
 let outDir: string
 
 /** One build for the tests that only look at its outcome. */
+const dir = temporaryFolder()
 let built: { dir: string; files: BuiltFile[]; progress: Array<[number, number, string]> }
 
 beforeAll(async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'countersign-built-'))
   const progress: Array<[number, number, string]> = []
   const { files } = await buildBaseline({ outDir: dir, onProgress: (...call) => progress.push(call) })
   built = { dir, files, progress }
 })
 
-afterAll(() => rm(built.dir, { recursive: true }))
-
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'countersign-build-'))
+beforeEach(() => {
+  root = temporaryFolder()
   outDir = join(root, 'packs', 'baseline')
 })
-
-afterEach(() => rm(root, { recursive: true }))
 
 async function hashesOf(dir: string): Promise<Record<string, string>> {
   const entries = await Promise.all(

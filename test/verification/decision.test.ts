@@ -8,13 +8,14 @@ import { filmOf } from '../../src/features/challenges/parts.js'
 import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
-import { startEngine, temporaryDir } from '../biometrics/fixtures.js'
+import { startEngine } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
 import type { ApiClient } from '../support/client.js'
 import { evidenceOf } from '../support/evidence.js'
 import { base64, face } from '../support/faces.js'
 import { writeBroughtPack } from '../support/packs.js'
 import { startService, type TestService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 /** Distance of the two thresholds from the score: well below the 0.05 of a threshold that somebody lowered "a little". */
 const MARGIN = 0.01
@@ -51,7 +52,7 @@ beforeAll(async () => {
     ),
   )
   frames[0] = presented
-  modelsDir = temporaryDir()
+  modelsDir = temporaryFolder()
   engine = await startEngine(join(inject('modelsDir'), 'baseline'))
 })
 afterAll(async () => {

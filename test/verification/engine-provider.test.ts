@@ -4,10 +4,11 @@ import type { Engine } from '../../src/biometrics/engine/engine.js'
 import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
 import { EngineProvider } from '../../src/verification/engine-provider.js'
-import { copyBaselinePack, removeTemporaryDirs, startEngine, temporaryDir } from '../biometrics/fixtures.js'
+import { baselinePack, startEngine } from '../biometrics/fixtures.js'
 import { evidenceOf } from '../support/evidence.js'
 import { face } from '../support/faces.js'
 import { writeShiftedPack } from '../support/packs.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const BASELINE = 'baseline@1.0.0'
 const SHIFTED = 'shifted@1.0.0'
@@ -21,16 +22,13 @@ const call = (alsoEmbed?: string[]): ProviderCall<CaptureInput> => ({
 let engine: Engine
 let provider: EngineProvider
 
+const shifted = temporaryFolder()
 beforeAll(async () => {
-  const shifted = temporaryDir()
   await writeShiftedPack(shifted, inject('modelsDir'))
-  engine = await startEngine(copyBaselinePack(), { followingPackDirs: [shifted], tasksPerWorker: 4 })
+  engine = await startEngine(baselinePack(), { followingPackDirs: [shifted], tasksPerWorker: 4 })
   provider = new EngineProvider(engine)
 })
-afterAll(async () => {
-  await engine.close()
-  removeTemporaryDirs()
-})
+afterAll(() => engine.close())
 
 const photos = async (...names: Parameters<typeof face>[0][]) =>
   evidenceOf(await Promise.all(names.map((name) => face(name))))

@@ -6,12 +6,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { LivenessRequirement } from '../../src/config/liveness-requirement.js'
 import { missingLiveness, strictest } from '../../src/verification/liveness.js'
-import { temporaryDir } from '../biometrics/fixtures.js'
 import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { writeLivenessPack } from '../support/liveness-pack.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const ALL: LivenessRequirement[] = ['none', 'passive', 'active', 'both']
 /** Checks that each requirement demands. */
@@ -53,7 +53,7 @@ describe.each([
 
   beforeAll(async () => {
     blank = base64(await plain())
-    modelsDir = temporaryDir()
+    modelsDir = temporaryFolder()
     if (hasPassive) await writeLivenessPack(join(modelsDir, 'brought'), inject('modelsDir'))
     const pack = { MODELS_DIR: modelsDir, MODEL_PACK: 'brought', ACCEPT_PACK: 'brought' }
     const settings = Object.entries(pack).map(([name, value]) => [`COUNTERSIGN_${name}`, value])

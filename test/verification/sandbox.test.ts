@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { evaluationDataMissing, removeTemporaryDirs, writeEvaluationPack } from '../biometrics/fixtures.js'
+import { evaluationDataMissing, writeEvaluationPack } from '../biometrics/fixtures.js'
 import { expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { countRows, withDatabase } from '../support/database.js'
@@ -215,7 +215,6 @@ describe('the shape of a sandbox answer', () => {
         expect(decodeJwt(body.jwt, secret.secret).claims.acr).toBe('urn:countersign:acr:face-pad')
       } finally {
         await checking.stop()
-        removeTemporaryDirs()
       }
     },
   )

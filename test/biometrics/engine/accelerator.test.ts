@@ -5,14 +5,8 @@ import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { STAND_IN_PROVIDER } from '../../../src/biometrics/pipeline/networks/accelerators.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
 import { writeShiftedPack } from '../../support/packs.js'
-import {
-  faceCrop,
-  people,
-  removeTemporaryDirs,
-  startEngine,
-  temporaryDir,
-  writeLightPack,
-} from '../fixtures.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
+import { faceCrop, people, startEngine, writeLightPack } from '../fixtures.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
 
@@ -56,10 +50,8 @@ const lostTo = (reason: RegExp, workers = 1) => ({
   },
 })
 
-afterAll(removeTemporaryDirs)
-
 describe('an engine with an accelerator', () => {
-  const shifted = temporaryDir()
+  const shifted = temporaryFolder()
   let engine: Engine
   let incidents: string[]
   beforeAll(async () => {

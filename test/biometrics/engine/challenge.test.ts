@@ -13,15 +13,7 @@ import { type Film, headFilm } from '../../liveness/films.js'
 import { loadPipeline } from '../../liveness/pipeline.js'
 import { lookAt, portraitOf } from '../../liveness/portrait.js'
 import { face } from '../../support/faces.js'
-import {
-  codeOf,
-  guidanceBy,
-  judgeBy,
-  plainPicture,
-  removeTemporaryDirs,
-  startEngine,
-  writeLightPack,
-} from '../fixtures.js'
+import { codeOf, guidanceBy, judgeBy, plainPicture, startEngine, writeLightPack } from '../fixtures.js'
 
 const STEPS: readonly Step[] = ['frontal', 'turn_left', 'frontal']
 const packDir = writeLightPack()
@@ -69,10 +61,7 @@ beforeAll(async () => {
   await pipeline.release()
 })
 afterEach(() => vi.restoreAllMocks())
-afterAll(async () => {
-  await Promise.all([...engines.values()].map((engine) => engine.close()))
-  removeTemporaryDirs()
-})
+afterAll(() => Promise.all([...engines.values()].map((engine) => engine.close())))
 
 const challenge = (engine: Engine, { frames, notes }: Film = film, call: CallOptions = {}) =>
   judgeBy(engine, frames, { notes, steps: STEPS }, call)

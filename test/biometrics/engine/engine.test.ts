@@ -12,7 +12,9 @@ import { encodeFrame, FrameReader } from '../../../src/biometrics/channel/frames
 import type { Engine } from '../../../src/biometrics/engine/engine.js'
 import { decodingThreads } from '../../../src/biometrics/engine/engine-process.js'
 import type { EngineOptions } from '../../../src/biometrics/types.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import {
+  baselinePack,
   codeOf,
   copyBaselinePack,
   faceCrop,
@@ -20,9 +22,7 @@ import {
   judgeBy,
   people,
   plainPicture,
-  removeTemporaryDirs,
   startEngine,
-  temporaryDir,
   writeLightPack,
 } from '../fixtures.js'
 
@@ -47,7 +47,7 @@ const FOUR = { tasksPerWorker: 4 }
 const TWO = { workers: 2, tasksPerWorker: 4 }
 const WITHOUT_QUEUE = { queueLimit: 0 }
 /** Embeddings that tell people apart. */
-const OF_BASELINE = { tasksPerWorker: 4, packDir: copyBaselinePack() }
+const OF_BASELINE = { tasksPerWorker: 4, packDir: baselinePack() }
 const kept = new Map<object, Engine>()
 
 /** The engine of earlier tests with these options, once it has recovered from them and does nothing. */
@@ -65,10 +65,7 @@ async function running(options: Partial<EngineOptions> = ONE): Promise<Engine> {
 afterEach(() => {
   incidents.length = 0
 })
-afterAll(async () => {
-  await Promise.all([...kept.values()].map((engine) => engine.close()))
-  removeTemporaryDirs()
-})
+afterAll(() => Promise.all([...kept.values()].map((engine) => engine.close())))
 
 it('starting resolves when every worker is ready', async () => {
   const engine = await running(TWO)
@@ -389,8 +386,8 @@ describe('an engine without faults, in an environment of its own', () => {
   let engine: Engine
   /** Socket on which the engine's workers answer. */
   let socketPath: string
+  const place = temporaryFolder()
   beforeAll(async () => {
-    const place = temporaryDir()
     const environment = { TMPDIR: place, MALLOC_ARENA_MAX: '7', ...STRICT_MALLOC }
     for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
     try {

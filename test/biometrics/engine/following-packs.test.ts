@@ -20,14 +20,14 @@ import { loadPipeline } from '../../liveness/pipeline.js'
 import { portraitOf } from '../../liveness/portrait.js'
 import { face } from '../../support/faces.js'
 import { writeBroughtPack, writeShiftedPack } from '../../support/packs.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import {
-  copyBaselinePack,
+  baselinePack,
+  engineOf,
   evaluationDataMissing,
   judgeBy,
   plainPicture,
-  removeTemporaryDirs,
   startEngine,
-  temporaryDir,
   writeEvaluationPack,
 } from '../fixtures.js'
 
@@ -37,7 +37,7 @@ const adaElsewhere = await face('adaElsewhere')
 const grace = await face('grace')
 
 /** Packs that differ from the baseline, which decides unless a test says otherwise. */
-const dirs = { baseline: copyBaselinePack(), shifted: '', wide: '', failing: '' }
+const dirs = { baseline: baselinePack(), shifted: temporaryFolder(), wide: '', failing: '' }
 const SHIFTED = 'shifted@1.0.0'
 const WIDE = 'wide@1.0.0'
 const FAILING = 'failing@1.0.0'
@@ -48,7 +48,7 @@ let together: Engine
 const alone = new Map<string, Engine>()
 
 async function pack(id: string, changes: (manifest: PackManifest) => object): Promise<string> {
-  const dir = temporaryDir()
+  const dir = temporaryFolder()
   await writeBroughtPack(dir, inject('modelsDir'), (manifest) => ({
     id,
     ...changes(manifest as unknown as PackManifest),
@@ -75,7 +75,6 @@ function failingNetwork(): Uint8Array {
 }
 
 beforeAll(async () => {
-  dirs.shifted = temporaryDir()
   await writeShiftedPack(dirs.shifted, inject('modelsDir'))
   // A detector of its own, which looks at one size.
   dirs.wide = await pack('wide', (manifest) => ({
@@ -100,10 +99,7 @@ afterEach(() => {
   incidents.splice(0)
   vi.restoreAllMocks()
 })
-afterAll(async () => {
-  await Promise.all([together, ...alone.values()].map((engine) => engine.close()))
-  removeTemporaryDirs()
-})
+afterAll(() => Promise.all([together, ...alone.values()].map((engine) => engine.close())))
 
 async function aloneWith(dir: string): Promise<Engine> {
   const engine = alone.get(dir) ?? (await startEngine(dir))
@@ -126,11 +122,10 @@ describe('a pack that follows', () => {
 
   it.skipIf(evaluationDataMissing())('embeds a photo with networks that all differ', async () => {
     const dir = writeEvaluationPack()
-    const engine = await startEngine(dirs.baseline, { followingPackDirs: [dir] })
+    const engine = await engineOf(dirs.baseline, { followingPackDirs: [dir] })
     const { sample } = await engine.verify([ada], nobody, { alsoEmbed: ['evaluation@1'] })
     const own = await (await aloneWith(dir)).verify([ada], nobody)
     expect(sample.others).toEqual({ 'evaluation@1': own.sample.embedding })
-    await engine.close()
   })
 
   it('gives null for another face than the one that was decided about', async () => {
@@ -304,9 +299,6 @@ it('packs of the same detector and landmarks look for faces once', async () => {
 })
 
 it('refuses two packs of one model id', async () => {
-  await expect(startEngine(dirs.baseline, { followingPackDirs: [copyBaselinePack()] })).rejects.toMatchObject(
-    {
-      code: 'pack_invalid',
-    },
-  )
+  const starting = startEngine(dirs.baseline, { followingPackDirs: [dirs.baseline] })
+  await expect(starting).rejects.toMatchObject({ code: 'pack_invalid' })
 })

@@ -1,22 +1,14 @@
 /** An engine process that stands still, as one that is stuck in native code: the unanswered pings show it. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import { plainPicture, removeTemporaryDirs, startEngine, writeLightPack } from '../fixtures.js'
+import { expect, it } from 'vitest'
+import { engineOf, plainPicture, writeLightPack } from '../fixtures.js'
 
 const PATIENCE = { timeout: 60_000, interval: 5 }
 
-let engine: Engine
 const incidents: string[] = []
-beforeAll(async () => {
-  engine = await startEngine(writeLightPack(), {
-    faultInjection: true,
-    pingIntervalMs: 250,
-    onIncident: ({ kind }) => incidents.push(kind),
-  })
-})
-afterAll(async () => {
-  await engine?.close()
-  removeTemporaryDirs()
+const engine = await engineOf(writeLightPack(), {
+  faultInjection: true,
+  pingIntervalMs: 250,
+  onIncident: ({ kind }) => incidents.push(kind),
 })
 
 it('does not replace an engine whose task takes long while its event loop turns', async () => {

@@ -4,46 +4,28 @@
  */
 import { readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { Engine } from '../../../src/biometrics/engine/engine.js'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { childrenOf, processorTicks } from '../../support/process-tree.js'
-import {
-  codeOf,
-  defaultLimits,
-  judgeBy,
-  plainPicture,
-  removeTemporaryDirs,
-  startEngine,
-  writeLightPack,
-} from '../fixtures.js'
+import { codeOf, defaultLimits, engineOf, judgeBy, plainPicture, writeLightPack } from '../fixtures.js'
 
 const packDir = writeLightPack()
 const incidents: string[] = []
-let picture: Buffer
-let kept: Engine | undefined
+const picture = await plainPicture().jpeg().toBuffer()
 
 const start = () =>
-  startEngine(packDir, {
+  engineOf(packDir, {
     faultInjection: true,
     tasksPerWorker: 4,
     onIncident: ({ kind }) => incidents.push(kind),
   })
 
+const kept = await start()
 /** The engine that tests share, once it has recovered from the test before. */
-async function running(): Promise<Engine> {
-  kept ??= await start()
-  await expect.poll(() => kept!.health().status).toBe('ok')
+async function running() {
+  await expect.poll(() => kept.health().status).toBe('ok')
   return kept
 }
-
-beforeAll(async () => {
-  picture = await plainPicture().jpeg().toBuffer()
-})
-afterAll(async () => {
-  await kept?.close()
-  removeTemporaryDirs()
-})
 afterEach(() => {
   vi.useRealTimers()
   incidents.length = 0
@@ -55,12 +37,9 @@ const STUCK_MS = 20_000
 /** Options of `vi.waitUntil`: it waits at most 20,000 ms of real time and moves the fake time along meanwhile. */
 const PATIENCE = { timeout: 20_000 }
 
-it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async ({
-  onTestFinished,
-}) => {
+it('a task that never ends costs its process after 20 s, a second time the call itself, and no more', async () => {
   // An engine of its own: timers that it set in fake time never end.
   const engine = await start()
-  onTestFinished(() => engine.close())
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let code: string | undefined
   void codeOf(engine.injectFault({ kind: 'stall', durationMs: 60 * MINUTE_MS })).then((told) => {
@@ -95,20 +74,16 @@ describe('a call whose worker died under it', () => {
   })
 
   it('a retry waits until the calls that ran with the lost one have ended', async () => {
-    const both = await startEngine(packDir, { faultInjection: true, workers: 2 })
-    try {
-      const order: string[] = []
-      const running = both
-        .injectFault({ kind: 'stall', durationMs: 3000 })
-        .then(() => order.push('the one that was running'))
-      // The other worker takes these two, and dies under the second.
-      await both.injectFault({ kind: 'exit-on-next-task' })
-      const retried = both.inspect([picture]).then(() => order.push('the one that was lost'))
-      await Promise.all([running, retried])
-      expect(order).toEqual(['the one that was running', 'the one that was lost'])
-    } finally {
-      await both.close()
-    }
+    const both = await engineOf(packDir, { faultInjection: true, workers: 2 })
+    const order: string[] = []
+    const running = both
+      .injectFault({ kind: 'stall', durationMs: 3000 })
+      .then(() => order.push('the one that was running'))
+    // The other worker takes these two, and dies under the second.
+    await both.injectFault({ kind: 'exit-on-next-task' })
+    const retried = both.inspect([picture]).then(() => order.push('the one that was lost'))
+    await Promise.all([running, retried])
+    expect(order).toEqual(['the one that was running', 'the one that was lost'])
   })
 
   it('a retry does not run together with another retry, which may be the cause', async () => {
@@ -168,7 +143,7 @@ it('the sandbox has one task at each worker, however many it sends; the other pl
 
 it('a frame of a challenge has its own limit of pixels, in the sandbox as well', async () => {
   const limits = { ...defaultLimits, maxFramePixels: 640 * 480 }
-  const other = await startEngine(packDir, { limits })
+  const other = await engineOf(packDir, { limits })
   const frames = (width: number) =>
     Promise.all(Array.from({ length: 16 }, () => plainPicture(width, 480).jpeg().toBuffer()))
   const notes = Array.from({ length: 16 }, (_, i) => ({ step: i < 8 ? 0 : 1, tMs: 200 * i }))
@@ -177,5 +152,4 @@ it('a frame of a challenge has its own limit of pixels, in the sandbox as well',
   expect(await codeOf(judgeBy(other, await frames(640), { notes, steps }))).toBe('resolved')
   expect(await codeOf(other.inspect(await frames(641), { areFrames: true }))).toBe('image_too_large')
   expect(await codeOf(other.inspect(await frames(641)))).toBe('resolved')
-  await other.close()
 })

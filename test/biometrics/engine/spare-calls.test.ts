@@ -1,27 +1,14 @@
 /** Spare calls: they run on workers that have nothing else to do, and other bounds than the configured ones hold for one call. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Engine } from '../../../src/biometrics/engine/engine.js'
-import type { EngineOptions } from '../../../src/biometrics/types.js'
-import { codeOf, faceCrop, people, removeTemporaryDirs, startEngine, writeLightPack } from '../fixtures.js'
+import { describe, expect, it } from 'vitest'
+import { codeOf, engineOf, faceCrop, people, writeLightPack } from '../fixtures.js'
 
 const incidents: string[] = []
-let engine: Engine
-let face: Buffer
-let reference: Float32Array
-
-beforeAll(async () => {
-  const options: Partial<EngineOptions> = {
-    faultInjection: true,
-    onIncident: ({ kind }) => incidents.push(kind),
-  }
-  engine = await startEngine(writeLightPack(), options)
-  face = await (await faceCrop(people[0])).jpeg().toBuffer()
-  reference = (await engine.enrol([face])).reference
+const engine = await engineOf(writeLightPack(), {
+  faultInjection: true,
+  onIncident: ({ kind }) => incidents.push(kind),
 })
-afterAll(async () => {
-  await engine?.close()
-  removeTemporaryDirs()
-})
+const face = await (await faceCrop(people[0])).jpeg().toBuffer()
+const { reference } = await engine.enrol([face])
 
 const verify = (more = {}) => engine.verify([face], reference, more)
 const spare = () => verify({ isSpare: true })

@@ -11,18 +11,18 @@ import {
   type Purpose,
 } from '../../../src/features/challenges/challenge-book.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
-import { temporaryDir } from '../../biometrics/fixtures.js'
 import { expectRefusal } from '../../support/answers.js'
 import { answerTo, takes } from '../../support/challenges.js'
 import { base64, type FaceName, face } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { writeBroughtPack } from '../../support/packs.js'
 import { serviceOfFile } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 const FRAMES = 16
 const action = { type: 'wire_transfer', amount: '1250.00' }
 
-const modelsDir = temporaryDir()
+const modelsDir = temporaryFolder()
 const dir = join(modelsDir, 'brought')
 // The pack sets no bound on where the head looks or how far it moves between two frames, so that only the faces tell two people apart.
 const anywhere = { frontalDegrees: 60, returnDegrees: 60 }

@@ -6,7 +6,7 @@ import { strongMatch } from '../../../src/features/learning-references/strong-ma
 import type { Comparison } from '../../../src/verification/biometric-provider.js'
 import { EngineProvider } from '../../../src/verification/engine-provider.js'
 import type { VerdictTerms } from '../../../src/verification/verdict.js'
-import { copyBaselinePack, removeTemporaryDirs, startEngine } from '../../biometrics/fixtures.js'
+import { baselinePack, startEngine } from '../../biometrics/fixtures.js'
 import { evidenceOf } from '../../support/evidence.js'
 import { face } from '../../support/faces.js'
 
@@ -23,7 +23,7 @@ let enrolled: Float32Array
 let comparison: Comparison
 
 beforeAll(async () => {
-  engine = await startEngine(copyBaselinePack(), { tasksPerWorker: 4 })
+  engine = await startEngine(baselinePack(), { tasksPerWorker: 4 })
   provider = new EngineProvider(engine)
   terms = { model: provider.model, point: provider.operatingPoint(1e-3), conditions: [] }
   const photos = evidenceOf([await face('ada')])
@@ -31,10 +31,7 @@ beforeAll(async () => {
   const today = evidenceOf([await face('adaToday')])
   comparison = await provider.verify(call, today, () => enrolled, terms.point.threshold)
 })
-afterAll(async () => {
-  await engine.close()
-  removeTemporaryDirs()
-})
+afterAll(() => engine.close())
 
 it('a capture counts by its match with the first template, not with the template that it was compared with', async () => {
   const { samples } = comparison

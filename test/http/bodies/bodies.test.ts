@@ -9,7 +9,7 @@ import { listen } from '../../../src/http/listeners/transport.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
 import { poll } from '../../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../../support/raw-socket.js'
-import { startService } from '../../support/service.js'
+import { serviceOfTest } from '../../support/service.js'
 import { LIMITS, overTransports } from '../../support/transports.js'
 
 const MIB = 2 ** 20
@@ -250,95 +250,87 @@ overTransports((name) => {
   })
 
   it('keeps room for other tenants while one tenant trickles many bodies', async () => {
-    const running = await startService({
+    const running = await serviceOfTest({
       COUNTERSIGN_HTTP: name,
       COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
       COUNTERSIGN_BODY_MEMORY_BYTES: String(4 * MIB),
     })
-    try {
-      const [greedy, polite] = [await running.tenant(), await running.tenant()]
-      const head = [
-        `Authorization: Bearer ${greedy.sandboxKey}`,
-        'Content-Type: application/json',
-        `Content-Length: ${MIB}`,
-      ]
-      const url = running.service.url('sandbox')
-      const connections = await Promise.all(Array.from({ length: 6 }, () => openSocket(url)))
-      let refused = 0
-      for (const connection of connections) {
-        connection.send(rawRequest('POST /v1/verify', head, 'x'.repeat(MIB - 1)))
-        void connection.response().then((answer) => {
-          if (answer?.status === 503) refused++
-        })
-      }
-      // The sandbox has 2 MiB: a second body of the tenant would leave less free than the two hold.
-      await poll(
-        async () => refused,
-        (count) => count === connections.length - 1,
-      )
-      const image = 'A'.repeat(MIB / 2)
-      const answer = await polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-      expect(answer.body.code).toBe('image_unreadable')
-      for (const connection of connections) connection.end()
-    } finally {
-      await running.stop()
+    const [greedy, polite] = [await running.tenant(), await running.tenant()]
+    const head = [
+      `Authorization: Bearer ${greedy.sandboxKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${MIB}`,
+    ]
+    const url = running.service.url('sandbox')
+    const connections = await Promise.all(Array.from({ length: 6 }, () => openSocket(url)))
+    let refused = 0
+    for (const connection of connections) {
+      connection.send(rawRequest('POST /v1/verify', head, 'x'.repeat(MIB - 1)))
+      void connection.response().then((answer) => {
+        if (answer?.status === 503) refused++
+      })
     }
+    // The sandbox has 2 MiB: a second body of the tenant would leave less free than the two hold.
+    await poll(
+      async () => refused,
+      (count) => count === connections.length - 1,
+    )
+    const image = 'A'.repeat(MIB / 2)
+    const answer = await polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    expect(answer.body.code).toBe('image_unreadable')
+    for (const connection of connections) connection.end()
   }, 60_000)
 
   it('evicts bodies that several tenants trickle together, so that another tenant is served', async () => {
-    const running = await startService({
+    const running = await serviceOfTest({
       COUNTERSIGN_HTTP: name,
       COUNTERSIGN_MAX_BODY_BYTES: String(MIB),
       COUNTERSIGN_BODY_MEMORY_BYTES: String(8 * MIB),
       // Without eviction, none of what they hold would be free before the test ends.
       COUNTERSIGN_DEADLINE_MS: '600000',
     })
-    try {
-      const greedy = await Promise.all(Array.from({ length: 10 }, () => running.tenant()))
-      const url = running.service.url('sandbox')
-      const answers: Array<{ status: number; code: unknown }> = []
-      const attack = async (key: string) => {
-        const connection = await openSocket(url)
-        const head = [`Authorization: Bearer ${key}`, 'Content-Type: application/json']
-        const part = 'x'.repeat(MIB - 2000)
-        connection.send(rawRequest('POST /v1/verify', [...head, `Content-Length: ${MIB}`], part))
-        const timer = setInterval(() => connection.send('x'), 100)
-        void connection.closed().then(() => clearInterval(timer))
-        void connection.response().then((answer) => {
-          if (answer) answers.push({ status: answer.status, code: answer.body.code })
-        })
-        return connection
-      }
-      // Each tenant sends one body. Four of them fit in the sandbox's half; the others are refused.
-      const connections = await Promise.all(greedy.map(({ sandboxKey }) => attack(sandboxKey)))
-      await poll(
-        async () => answers.length,
-        (count) => count >= 6,
-      )
-      const polite = await running.tenant()
-      // The three bodies together are smaller than what each of the other tenants holds.
-      const image = 'A'.repeat(MIB / 4)
-      const verify = () => polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-      // The slow bodies are not evicted within their first second. A tenant that asked all the time would meet his rate.
-      await new Promise((resolve) => setTimeout(resolve, 1000))
-      const codes = await poll(
-        async () => (await Promise.all([verify(), verify(), verify()])).map(({ body }) => body.code),
-        (all) => all.every((code) => code !== 'overloaded'),
-        100,
-      )
-      expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
-      // An evicted body is answered when its sender is seen to be slow.
-      await poll(
-        async () => answers.length,
-        (count) => count > 6,
-      )
-      expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-        new Set([JSON.stringify({ status: 503, code: 'overloaded' })]),
-      )
-      for (const connection of connections) connection.end()
-    } finally {
-      await running.stop()
+    const greedy = await Promise.all(Array.from({ length: 10 }, () => running.tenant()))
+    const url = running.service.url('sandbox')
+    const answers: Array<{ status: number; code: unknown }> = []
+    const attack = async (key: string) => {
+      const connection = await openSocket(url)
+      const head = [`Authorization: Bearer ${key}`, 'Content-Type: application/json']
+      const part = 'x'.repeat(MIB - 2000)
+      connection.send(rawRequest('POST /v1/verify', [...head, `Content-Length: ${MIB}`], part))
+      const timer = setInterval(() => connection.send('x'), 100)
+      void connection.closed().then(() => clearInterval(timer))
+      void connection.response().then((answer) => {
+        if (answer) answers.push({ status: answer.status, code: answer.body.code })
+      })
+      return connection
     }
+    // Each tenant sends one body. Four of them fit in the sandbox's half; the others are refused.
+    const connections = await Promise.all(greedy.map(({ sandboxKey }) => attack(sandboxKey)))
+    await poll(
+      async () => answers.length,
+      (count) => count >= 6,
+    )
+    const polite = await running.tenant()
+    // The three bodies together are smaller than what each of the other tenants holds.
+    const image = 'A'.repeat(MIB / 4)
+    const verify = () => polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+    // The slow bodies are not evicted within their first second. A tenant that asked all the time would meet his rate.
+    await new Promise((resolve) => setTimeout(resolve, 1000))
+    const codes = await poll(
+      async () => (await Promise.all([verify(), verify(), verify()])).map(({ body }) => body.code),
+      (all) => all.every((code) => code !== 'overloaded'),
+      100,
+    )
+    expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
+    // An evicted body is answered when its sender is seen to be slow.
+    await poll(
+      async () => answers.length,
+      (count) => count > 6,
+    )
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ status: 503, code: 'overloaded' })]),
+    )
+    for (const connection of connections) connection.end()
   }, 60_000)
 
   it('does not name the HTTP server or its version in an answer', async () => {

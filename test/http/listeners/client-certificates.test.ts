@@ -1,43 +1,32 @@
 /** Client certificates where TLS ends at the service: what a listener asks for, and keys that are bound to one. */
 
 import { X509Certificate } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { CertificateMaker } from '../../support/certificates.js'
 import { operationsOf } from '../../support/operations.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfFile, startService } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-const dir = mkdtempSync(join(tmpdir(), 'countersign-clients-'))
+const dir = temporaryFolder()
 const maker = new CertificateMaker(dir)
-let running: TestService
-let tenant: TestTenant
-let settings: Record<string, string>
-
-beforeAll(async () => {
-  for (const authority of ['authority', 'stranger']) maker.authority(authority)
-  maker.issue('server', 'authority', { names: 'IP:127.0.0.1' })
-  maker.issue('payments', 'authority')
-  maker.issue('payments-next', 'authority', { subject: 'payments' })
-  maker.issue('other', 'authority')
-  maker.issue('forged', 'stranger', { subject: 'payments' })
-  settings = {
-    COUNTERSIGN_HTTP: 'node',
-    COUNTERSIGN_TLS_CERT: maker.at('server.pem'),
-    COUNTERSIGN_TLS_KEY: maker.at('server.key'),
-    COUNTERSIGN_CLIENT_CA: maker.at('authority.pem'),
-  }
-  running = await startService({ ...settings, COUNTERSIGN_PRODUCTION_CLIENT_CERTIFICATES: 'require' })
-  tenant = await running.tenant()
-  await running.production(tenant)
-})
-afterAll(async () => {
-  await running?.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
+for (const authority of ['authority', 'stranger']) maker.authority(authority)
+maker.issue('server', 'authority', { names: 'IP:127.0.0.1' })
+maker.issue('payments', 'authority')
+maker.issue('payments-next', 'authority', { subject: 'payments' })
+maker.issue('other', 'authority')
+maker.issue('forged', 'stranger', { subject: 'payments' })
+const settings = {
+  COUNTERSIGN_HTTP: 'node',
+  COUNTERSIGN_TLS_CERT: maker.at('server.pem'),
+  COUNTERSIGN_TLS_KEY: maker.at('server.key'),
+  COUNTERSIGN_CLIENT_CA: maker.at('authority.pem'),
+}
+const running = await serviceOfFile({ ...settings, COUNTERSIGN_PRODUCTION_CLIENT_CERTIFICATES: 'require' })
+const tenant = await running.tenant()
+await running.production(tenant)
 
 interface Answer {
   status: number

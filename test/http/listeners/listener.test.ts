@@ -7,7 +7,7 @@ import type { ApiClient } from '../../support/client.js'
 import { base64, unseenFace } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { serviceOfTest, startService, type TestService, type TestTenant } from '../../support/service.js'
 import { overTransports } from '../../support/transports.js'
 import { validSignatures } from '../../support/trust.js'
 
@@ -117,20 +117,16 @@ overTransports((transport) => {
       })
 
     it('refuses a chunked body over the limit with 413 while it is still arriving', async () => {
-      const small = await startService({ COUNTERSIGN_HTTP: transport, COUNTERSIGN_MAX_BODY_BYTES: '2048' })
-      try {
-        const customer = await small.tenant()
-        const connection = await openSocket(small.service.url('sandbox'))
-        const head = [`Authorization: Bearer ${customer.sandboxKey}`, JSON_TYPE, 'Transfer-Encoding: chunked']
-        connection.send(rawRequest('POST /v1/enroll', head))
-        connection.send(`800\r\n${'x'.repeat(2048)}\r\n`)
-        connection.send('1\r\nx\r\n')
-        const response = await connection.response()
-        expect([response?.status, response?.body.code]).toEqual([413, 'body_too_large'])
-        await connection.closed()
-      } finally {
-        await small.stop()
-      }
+      const small = await serviceOfTest({ COUNTERSIGN_HTTP: transport, COUNTERSIGN_MAX_BODY_BYTES: '2048' })
+      const customer = await small.tenant()
+      const connection = await openSocket(small.service.url('sandbox'))
+      const head = [`Authorization: Bearer ${customer.sandboxKey}`, JSON_TYPE, 'Transfer-Encoding: chunked']
+      connection.send(rawRequest('POST /v1/enroll', head))
+      connection.send(`800\r\n${'x'.repeat(2048)}\r\n`)
+      connection.send('1\r\nx\r\n')
+      const response = await connection.response()
+      expect([response?.status, response?.body.code]).toEqual([413, 'body_too_large'])
+      await connection.closed()
     })
   })
 

@@ -1,11 +1,10 @@
 /** Which cipher suites the TLS listeners take: real handshakes with every listener, over both transports. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect, type SecureVersion } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startService, type TestService } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { overTransports } from '../../support/transports.js'
 
 const WITHOUT_FORWARD_SECRECY = ['AES128-SHA', 'AES256-SHA', 'AES128-GCM-SHA256', 'AES256-GCM-SHA384']
@@ -13,7 +12,7 @@ const WITH_CBC = ['ECDHE-RSA-AES128-SHA', 'ECDHE-RSA-AES256-SHA', 'ECDHE-RSA-AES
 const TAKEN = ['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-RSA-CHACHA20-POLY1305']
 
 overTransports((transport) => {
-  const dir = mkdtempSync(join(tmpdir(), 'countersign-suites-'))
+  const dir = temporaryFolder()
   const files = { cert: join(dir, 'cert.pem'), key: join(dir, 'key.pem') }
   let running: TestService
   let ports: Record<string, number>
@@ -44,10 +43,7 @@ overTransports((transport) => {
       capture: portOf(service.origin('capture')!),
     }
   })
-  afterAll(async () => {
-    await running?.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  afterAll(() => running?.stop())
 
   /** The suite that a handshake ended with; null where there was none. */
   function handshake(listener: string, ciphers: string, version: SecureVersion): Promise<string | null> {

@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../../src/lib/clock.js'
 import { sampleOf, scrape } from '../../support/metrics.js'
 import { startService, type TestService, type TestTenant } from '../../support/service.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { overTransports } from '../../support/transports.js'
 import { validSignatures } from '../../support/trust.js'
 
 overTransports((transport) => {
-  const dir = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
+  const dir = temporaryFolder()
   const certificate = join(dir, 'cert.pem')
   const privateKey = join(dir, 'key.pem')
   /** A certificate of its own key. */
@@ -23,16 +23,8 @@ overTransports((transport) => {
       'openssl',
       [
         ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-        ...[
-          '-days',
-          String(days),
-          '-keyout',
-          join(dir, key),
-          '-out',
-          join(dir, cert),
-          '-subj',
-          '/CN=localhost',
-        ],
+        ...['-days', String(days), '-keyout', join(dir, key), '-out', join(dir, cert)],
+        ...['-subj', '/CN=localhost'],
       ],
       { stdio: 'ignore' },
     )
@@ -48,10 +40,7 @@ overTransports((transport) => {
     })
     tenant = await running.tenant()
   })
-  afterAll(async () => {
-    await running?.stop()
-    rmSync(dir, { recursive: true, force: true })
-  })
+  afterAll(() => running?.stop())
 
   /** Node's fetch takes no certificate of one's own. */
   function call(method: string, target: string) {

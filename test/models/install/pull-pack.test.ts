@@ -6,7 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { DownloadedPack } from '../../../tools/pack-builders/build/catalogue-entry.js'
 import { findCataloguePack } from '../../../tools/pack-builders/catalogue/catalogue.js'
 import { type PullOptions, pullPack } from '../../../tools/pack-builders/catalogue/pull-pack.js'
-import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../../biometrics/fixtures.js'
+import {
+  anyFace,
+  engineOf,
+  evaluationDataMissing,
+  readEvaluationFile,
+  startEngine,
+} from '../../biometrics/fixtures.js'
 import { type FilesServer, filesOf, serveFiles } from '../../support/files-server.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -90,16 +96,12 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
     expect(requests).toEqual([DETECTOR.path, EMBEDDER.path])
     expect(readdirSync(modelsDir)).toEqual(['opencv-zoo'])
 
-    const engine = await startEngine(join(modelsDir, 'opencv-zoo'), { limits: anyFace })
-    try {
-      const photo = readEvaluationFile('faces/spoof/image_T1.jpg')
-      const { sample } = await engine.verify([photo], new Float32Array(128).fill(1))
-      // Path of the file in the evaluation data.
-      expect(Math.abs(sample.box.x - 119)).toBeLessThan(15)
-      expect(Math.abs(sample.box.y - 108)).toBeLessThan(15)
-      expect(Math.abs(sample.box.width - 177)).toBeLessThan(15)
-    } finally {
-      await engine.close()
-    }
+    const engine = await engineOf(join(modelsDir, 'opencv-zoo'), { limits: anyFace })
+    const photo = readEvaluationFile('faces/spoof/image_T1.jpg')
+    const { sample } = await engine.verify([photo], new Float32Array(128).fill(1))
+    // Path of the file in the evaluation data.
+    expect(Math.abs(sample.box.x - 119)).toBeLessThan(15)
+    expect(Math.abs(sample.box.y - 108)).toBeLessThan(15)
+    expect(Math.abs(sample.box.width - 177)).toBeLessThan(15)
   })
 })

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   loadModelPack,
   type ModelPack,
@@ -9,12 +9,10 @@ import {
   verifyModelPack,
 } from '../../../models/pack/model-pack.js'
 import type { PackManifest } from '../../../models/pack/pack-schema.js'
-import { copyBaselinePack, removeTemporaryDirs, temporaryDir } from '../../biometrics/fixtures.js'
+import { baselinePack, copyBaselinePack } from '../../biometrics/fixtures.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
-afterAll(removeTemporaryDirs)
-
-const baselineDir = copyBaselinePack()
-const baseline = await loadModelPack(baselineDir)
+const baseline = await loadModelPack(baselinePack())
 
 /** A copy of the baseline's manifest with something changed. */
 function changed(change: (manifest: PackManifest & Record<string, unknown>) => void): unknown {
@@ -53,7 +51,7 @@ describe('a model pack', () => {
   })
 
   it('a pack that is absent or not JSON is refused with a code of its own', async () => {
-    const dir = temporaryDir()
+    const dir = temporaryFolder()
     await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'pack_not_found' })
     writeFileSync(join(dir, 'pack.json'), '{ "format": 1')
     await expect(loadModelPack(dir)).rejects.toMatchObject({ code: 'pack_malformed' })

@@ -2,11 +2,11 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
-import { removeTemporaryDirs, temporaryDir } from '../../../biometrics/fixtures.js'
 import { photoOf } from '../../../support/faces.js'
 import { sampleOf, scrape } from '../../../support/metrics.js'
 import { writeBroughtPack } from '../../../support/packs.js'
 import { startService, type TestService } from '../../../support/service.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 /** Rates of a pack whose thresholds let Ada's other photo pass, or hardly the same photo. */
 const MILD = '1e-2'
@@ -37,9 +37,8 @@ async function verified(env: Record<string, string>) {
 }
 
 const started: TestService[] = []
-let packDir: string
+const packDir = temporaryFolder()
 beforeAll(async () => {
-  packDir = temporaryDir()
   const points = [
     { fmr: 0.01, threshold: 0.7 },
     { fmr: 1e-4, threshold: 0.99 },
@@ -49,10 +48,7 @@ beforeAll(async () => {
   }))
   rmSync(join(packDir, 'calibration.json'), { force: true })
 })
-afterAll(async () => {
-  await Promise.all(started.map((running) => running.stop()))
-  removeTemporaryDirs()
-})
+afterAll(() => Promise.all(started.map((running) => running.stop())))
 
 it('counts an approval that a stricter rate would reject, and leaves the verdict as it is', async () => {
   const { own, stranger, counts } = await verified({
