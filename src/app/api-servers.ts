@@ -32,7 +32,7 @@ export function createApiServer(
   listeners: ServiceListeners,
   parts: SharedParts,
 ): ApiServer {
-  const { engine, keys } = parts
+  const { config, engine, keys } = parts
   const isSandbox = environment === 'sandbox'
   const services: Services = {
     ...parts,
@@ -64,7 +64,9 @@ export function createApiServer(
     beginTrace: ofAll(features, 'trace')[0],
     isSaturated: (schedulingClass) => engine.isSaturatedFor(schedulingClass),
     isInStep: () => keyWatch.isCurrent && membership.isCurrent,
-    sandboxLimits: isSandbox ? createSandboxLimits(parts) : null,
+    sandboxLimits: isSandbox
+      ? new SandboxLimits({ ...parts, folder: isPostgres(config) ? null : dirname(sqliteFile(config)) })
+      : null,
   })
 }
 
@@ -82,14 +84,6 @@ function scripted(endpoint: Endpoint<unknown>): Endpoint<unknown> {
       return endpoint.handle(call)
     },
   }
-}
-
-function createSandboxLimits(parts: SharedParts): SandboxLimits {
-  const { config } = parts
-  return new SandboxLimits({
-    ...parts,
-    folder: isPostgres(config) ? null : dirname(sqliteFile(config)),
-  })
 }
 
 /** The parts in which production and sandbox differ. */

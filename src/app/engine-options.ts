@@ -1,12 +1,7 @@
 /** Options of the engine by the configuration, for the service and for commands that run an engine themselves. */
 import { decoderMemoryBytes } from '../biometrics/pipeline/decode/decoding-budget.js'
 import type { EngineOptions } from '../biometrics/types.js'
-import { type Config, followingPackDirs, modelPackDir } from '../config/config.js'
-
-/** Options of the service's engine: no other one loads the packs that follow. */
-export function serviceEngineOptions(config: Config): EngineOptions {
-  return { ...engineOptions(config), followingPackDirs: followingPackDirs(config) }
-}
+import { type Config, modelPackDir } from '../config/config.js'
 
 /** Options of an engine with one pack. */
 export function engineOptions(config: Config): EngineOptions {

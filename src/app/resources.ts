@@ -12,7 +12,7 @@ import { Metrics, type MetricsPlace } from '../http/metrics/metrics.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import { whenDatabaseIsReachable } from '../storage/await-database.js'
 import { type CoreOptions, openCore } from './core.js'
-import { serviceEngineOptions } from './engine-options.js'
+import { engineOptions } from './engine-options.js'
 import { createLog } from './log.js'
 
 export interface ServiceOptions {
@@ -64,7 +64,8 @@ export async function openResources(config: Config, options: ServiceOptions = {}
   const ending = new AbortController()
   const signal = AbortSignal.any([ending.signal, ...(options.signal ? [options.signal] : [])])
   const engine = Engine.start({
-    ...serviceEngineOptions(config),
+    ...engineOptions(config),
+    followingPackDirs: followingPackDirs(config),
     signal,
     onIncident: (incident) => {
       place.metrics.countIncident(incident)

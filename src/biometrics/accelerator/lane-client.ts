@@ -4,7 +4,6 @@ import { Network, type NetworkOpener, type NetworkOutput } from '../pipeline/net
 import type { ProviderStatus } from '../types.js'
 import type { LaneFault, LaneNetworkShape, LaneReply, LaneRequest } from './lane-messages.js'
 
-/** A worker's access to the lane. */
 export interface LaneAccess {
   port: MessagePort
   provider: ProviderStatus

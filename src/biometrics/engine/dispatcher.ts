@@ -87,7 +87,6 @@ export class Dispatcher {
     this.waiting = new FairQueue(options.queueLimit)
   }
 
-  /** Numbers of waiting calls and of tasks that workers hold. */
   get counts(): { waiting: number; running: number } {
     return { waiting: this.waiting.size, running: this.running }
   }
@@ -98,7 +97,6 @@ export class Dispatcher {
     this.pump()
   }
 
-  /** Returns whether one more call of this flow would be `overloaded`. */
   isSaturatedFor(schedulingClass: SchedulingClass): boolean {
     return this.waiting.isFullFor(schedulingClass)
   }
@@ -113,7 +111,6 @@ export class Dispatcher {
     )
   }
 
-  /** Returns whether a spare call may start. */
   get hasSparePlace(): boolean {
     const most = Math.max(1, Math.floor(this.options.workers / 2))
     return this.isCalm && !this.isDraining && this.runningSpare < most
@@ -336,7 +333,6 @@ export class Dispatcher {
   }
 }
 
-/** Sums the stage timings over the tasks. */
 function timingsOf({ queueMs }: EngineCall, replies: readonly SuccessfulReply[]): StageTimings {
   const sums: StageTimings = { queue: queueMs }
   for (const { timingsMs } of replies) addTimings(sums, timingsMs)

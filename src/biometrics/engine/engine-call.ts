@@ -114,7 +114,6 @@ export class EngineCall {
     this.cancels.push(cancel)
   }
 
-  /** Records a task's successful reply. */
   answer({ index }: CallTask, reply: SuccessfulReply): void {
     this.leaveWorker()
     if (index >= this.end) return

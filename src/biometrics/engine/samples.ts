@@ -36,7 +36,6 @@ export function timed<T>(timingsMs: StageTimings, match: () => T): T {
   }
 }
 
-/** @throws TypeError */
 export function assertAny(images: readonly Uint8Array[]): void {
   if (images.length === 0) throw new TypeError('at least one image is needed')
 }

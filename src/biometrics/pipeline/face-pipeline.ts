@@ -14,7 +14,7 @@ import {
 } from '../types.js'
 import { decodeImage } from './decode/decode.js'
 import { FaceModel, type FindOptions, type MeasuredFace } from './face-model.js'
-import { type ComingEmbeddings, type Following, FollowingPacks } from './following-packs.js'
+import { type ComingEmbeddings, embedByFollowers, type Following } from './following-packs.js'
 import { LIVENESS_UNCHECKED } from './judge/liveness-room.js'
 import { withBounds } from './judge/quality-bounds.js'
 import { assertLive, assertQuality, isClear } from './judge/refusals.js'
@@ -94,7 +94,6 @@ type Embeddings = Pick<FaceSample, 'embedding' | 'others'>
  */
 export class FacePipeline {
   private readonly models = new Map<string, FaceModel>()
-  private readonly followers = new FollowingPacks(this.models)
   private readonly mutex = new Mutex()
   /** Number of decoded pictures that hold or wait for the networks and will add a face to the embedder. */
   private facesComing = 0
@@ -167,7 +166,7 @@ export class FacePipeline {
         if (strictLiveness) assertLive(liveness, imageIndex)
         return liveness
       })
-      const others = await this.followers.add(scene, found.box, find, following)
+      const others = following && (await embedByFollowers(this.models, scene, found.box, find, following))
       return { face: { ...face, liveness }, coming: { embedding: model.embedder.add(chip, clock), others } }
     })
     const embeddings = await settled(coming)
@@ -207,7 +206,7 @@ export class FacePipeline {
     const find = { imageIndex, clock, limits }
     const { coming } = await this.inTurn(bytes, find, true, async (scene) => {
       const box = following && scaledBox(following.box, 1 / scene.image.sourceScale)
-      const others = box && (await this.followers.add(scene, box, find, following))
+      const others = box && (await embedByFollowers(this.models, scene, box, find, following))
       const chip = await model.cut(scene, alignment, clock)
       return { coming: { embedding: model.embedder.add(chip, clock), others } }
     })

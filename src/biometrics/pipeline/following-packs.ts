@@ -21,36 +21,33 @@ export type ComingEmbeddings = Map<string, Promise<Float32Array | null>>
  */
 const LEAST_OVERLAP = 0.3
 
-export class FollowingPacks {
-  constructor(private readonly models: ReadonlyMap<string, FaceModel>) {}
-
-  /**
-   * Adds the face to the embedder of each pack that follows. A pack that finds no face, or another one than was decided
-   * about, gives null, and so does a pack that fails.
-   * @param box the face that was decided about, in pixels of the pyramid's base
-   * @throws BiometricError cancelled
-   */
-  async add(
-    scene: Scene,
-    box: Box,
-    options: FindOptions,
-    following: Following | undefined,
-  ): Promise<ComingEmbeddings | undefined> {
-    if (!following) return undefined
-    const coming: ComingEmbeddings = new Map()
-    for (const modelId of following.models) {
-      const failed = (error: unknown) => {
-        if (isCancelled(error)) throw error
-        if (!(error instanceof BiometricError)) following.onFailure(modelId, error)
-        return null
-      }
-      const model = this.models.get(modelId)
-      const chip = model ? await sameFace(model, scene, box, options).catch(failed) : null
-      const embedding = model && chip ? model.embedder.add(chip, options.clock) : Promise.resolve(null)
-      coming.set(modelId, embedding.catch(failed))
+/**
+ * Adds the face to the embedder of each pack that follows. A pack that finds no face, or another one than was decided
+ * about, gives null, and so does a pack that fails.
+ * @param models by model id
+ * @param box the face that was decided about, in pixels of the pyramid's base
+ * @throws BiometricError cancelled
+ */
+export async function embedByFollowers(
+  models: ReadonlyMap<string, FaceModel>,
+  scene: Scene,
+  box: Box,
+  options: FindOptions,
+  following: Following,
+): Promise<ComingEmbeddings> {
+  const coming: ComingEmbeddings = new Map()
+  for (const modelId of following.models) {
+    const failed = (error: unknown) => {
+      if (error instanceof BiometricError && error.code === 'cancelled') throw error
+      if (!(error instanceof BiometricError)) following.onFailure(modelId, error)
+      return null
     }
-    return coming
+    const model = models.get(modelId)
+    const chip = model ? await sameFace(model, scene, box, options).catch(failed) : null
+    const embedding = model && chip ? model.embedder.add(chip, options.clock) : Promise.resolve(null)
+    coming.set(modelId, embedding.catch(failed))
   }
+  return coming
 }
 
 /** Returns the pack's chip of the face, or null where its main face is another one. @throws BiometricError as `find` does */
@@ -63,8 +60,4 @@ async function sameFace(
   const found = await model.find(scene, options)
   if (intersectionOverUnion(found.box, box) < LEAST_OVERLAP) return null
   return model.chipOf(scene, found, options.clock)
-}
-
-function isCancelled(error: unknown): boolean {
-  return error instanceof BiometricError && error.code === 'cancelled'
 }

@@ -62,7 +62,6 @@ export class StageShelf {
     return network
   }
 
-  /** Frees the native memory of every network. */
   async release(): Promise<void> {
     const networks = [...this.networks.values()]
     this.networks.clear()

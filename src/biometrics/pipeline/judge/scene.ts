@@ -51,7 +51,6 @@ export class Scene {
     return found
   }
 
-  /** Frees the pixels. */
   release(): void {
     this.pyramid.release()
   }

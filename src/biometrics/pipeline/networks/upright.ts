@@ -28,7 +28,6 @@ export function likenessToTurned(axis: Float32Array, embedding: Float32Array): n
   return length > 0 ? dot(axis, embedding) / length : 0
 }
 
-/** The refusal of a face that is not upright. */
 export function notUpright(imageIndex: number): BiometricError {
   return new BiometricError(
     'face_not_upright',
