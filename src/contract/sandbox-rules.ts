@@ -11,10 +11,13 @@ import type {
 } from './wire-types.js'
 
 interface SandboxRule {
+  /** Code with which every endpoint that takes a user refuses this one. */
+  readonly busy?: 'rate_limited' | 'overloaded'
   /** Code with which enroll and verify refuse photos. */
   readonly refusal?: 'face_not_found' | 'multiple_faces' | 'different_people'
-  /** Reason with which verify rejects. */
+  /** Reason with which verify rejects before replays are looked at. */
   readonly rejection?: RejectionReason
+  /** Fault of the frames of a challenge; absent for frames that pass. */
   readonly fault?: CaptureFault
 }
 
@@ -30,8 +33,8 @@ const RULES = {
   '+no_face': { refusal: 'face_not_found', ...fault('no_face') },
   '+multiple_faces': { refusal: 'multiple_faces', ...fault('several_faces') },
   '+different_people': { refusal: 'different_people' },
-  '+rate_limited': {},
-  '+unavailable': {},
+  '+rate_limited': { busy: 'rate_limited' },
+  '+unavailable': { busy: 'overloaded' },
   '+locked_out': { rejection: 'locked_out' },
   '+replayed': fault('try_again', 'replayed'),
   '+slow': {},
@@ -80,40 +83,15 @@ export function sandboxOutcome(userId: string): SandboxOutcome | null {
   return SANDBOX_OUTCOMES.find((ending) => userId.endsWith(ending)) ?? null
 }
 
-function ruleOf(userId: string): SandboxRule | undefined {
+/** @returns what the ending of the user id asks for; an empty rule where it chooses no outcome */
+export function sandboxRule(userId: string): SandboxRule {
   const outcome = sandboxOutcome(userId)
-  return outcome === null ? undefined : RULES[outcome]
-}
-
-/** @returns the code with which every endpoint that takes a user refuses this one, or null */
-export function busyRefusal(userId: string): 'rate_limited' | 'overloaded' | null {
-  const outcome = sandboxOutcome(userId)
-  return outcome === '+rate_limited' ? 'rate_limited' : outcome === '+unavailable' ? 'overloaded' : null
-}
-
-/** @returns the code with which enroll and verify refuse photos of this user, or null */
-export function photoRefusal(userId: string): SandboxRule['refusal'] | null {
-  return ruleOf(userId)?.refusal ?? null
+  return outcome === null ? {} : RULES[outcome]
 }
 
 /** @returns index of the photo that a refusal names: the last of photos of different people, else the first */
 export function refusedPhoto(code: ErrorCode, photos: number): number {
   return code === 'different_people' ? photos - 1 : 0
-}
-
-/** @returns true where the first photo of this user is too poor to enroll or verify with */
-export function isFirstPhotoPoor(userId: string): boolean {
-  return sandboxOutcome(userId) === '+low_quality'
-}
-
-/** @returns the reason for which verify rejects this user before replays are looked at, or null */
-export function scriptedRejection(userId: string): RejectionReason | null {
-  return ruleOf(userId)?.rejection ?? null
-}
-
-/** @returns the fault of the frames of a challenge, or undefined for frames that pass */
-export function scriptedFault(userId: string): CaptureFault | undefined {
-  return ruleOf(userId)?.fault
 }
 
 /**
@@ -138,7 +116,7 @@ export function scriptedGuidance(userId: string, step: ChallengeStep): FrameGuid
 
 /** The advice that this user gets on a frame of a step that it fits; undefined for none. */
 export function scriptedGuidanceOf(userId: string): FrameGuidance | undefined {
-  const guidance = isFirstPhotoPoor(userId) ? 'blurred' : scriptedFault(userId)?.guidance
+  const guidance = sandboxOutcome(userId) === '+low_quality' ? 'blurred' : sandboxRule(userId).fault?.guidance
   return guidance === 'mirrored' || guidance === 'slower' || guidance === 'try_again' ? undefined : guidance
 }
 
@@ -155,27 +133,5 @@ function suits(guidance: FrameGuidance, step: ChallengeStep): boolean {
       return step.startsWith('nod_')
     default:
       return true
-  }
-}
-
-/** Outcomes of a verify that do not depend on the comparison. */
-export interface SandboxScript {
-  /** Time for which the user counts as locked out, in milliseconds; absent for a user who is not. */
-  lockedOutForMs?: number
-  /** Whether the capture counts as seen before. */
-  replayed: boolean
-  /** Whether the JWT of the verdict has expired already. */
-  expired: boolean
-  /** Whether the user id names an outcome, so that no enrollment is needed. */
-  isScripted: boolean
-}
-
-export function sandboxScript(userId: string): SandboxScript {
-  const outcome = sandboxOutcome(userId)
-  return {
-    ...(outcome === '+locked_out' ? { lockedOutForMs: 1000 * LOCKED_OUT_SECONDS } : {}),
-    replayed: outcome === '+replayed',
-    expired: outcome === '+expired',
-    isScripted: outcome !== null,
   }
 }

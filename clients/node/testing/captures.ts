@@ -1,14 +1,12 @@
 /** Captures of the service in memory: what the ending of a user id says about photos and frames. None is decoded. */
 import { ERRORS } from '../../../src/contract/error-codes.js'
 import {
-  isFirstPhotoPoor,
   POOR_SHARPNESS,
-  photoRefusal,
   refusedPhoto,
   SANDBOX_MODEL,
   SLOW_MS,
   sandboxOutcome,
-  scriptedFault,
+  sandboxRule,
   scriptedLiveness,
 } from '../../../src/contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
@@ -77,9 +75,9 @@ export async function screen(
   if (outcome === '+slow') await clock.sleep(SLOW_MS, signal)
   if (challenge && outcome === '+challenge_expired') throw new FakeRefusal('challenge_expired')
   if (challenge) return
-  const code = photoRefusal(user_id)
+  const code = sandboxRule(user_id).refusal
   if (code) throw new FakeRefusal(code, blame(body, code))
-  if (dry_run || !isFirstPhotoPoor(user_id)) return
+  if (dry_run || outcome !== '+low_quality') return
   const bound = SHARPNESS[purpose]
   const issue = `sharpness is ${POOR_SHARPNESS}, must be at least ${bound.min}`
   throw new FakeRefusal('low_quality', [{ path: photoPaths(body, 1)[0]!, issue, ...BLURRED, bound }])
@@ -98,7 +96,7 @@ export function livenessOf(
   checksLiveness: boolean,
 ): Liveness {
   const passive = scriptedLiveness(userId, checksLiveness)
-  const fault = opened ? scriptedFault(userId) : undefined
+  const fault = opened ? sandboxRule(userId).fault : undefined
   const methods = livenessMethods(opened?.method ?? null, passive.checked)
   const checked = methods.length > 0
   return {
@@ -130,7 +128,7 @@ export function assertLive(body: Call['body'], { passed, guidance }: Liveness): 
 
 /** @param paths fields of the request that hold the photos @returns good quality, except of the first photo of a `+low_quality` user */
 export function qualityOf({ user_id, dry_run, include }: Call['body'], paths: readonly string[]): Quality {
-  const isPoor = isFirstPhotoPoor(user_id)
+  const isPoor = sandboxOutcome(user_id) === '+low_quality'
   const images = paths.map((path, index) => {
     const passed = !(isPoor && index === 0)
     const components = (Object.keys(COMPONENTS) as QualityComponent[]).map((component): QualityFinding => {

@@ -7,7 +7,7 @@ import {
   typedActionFaults,
 } from '../../../src/contract/actions/typed-action-check.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
-import { busyRefusal } from '../../../src/contract/sandbox-rules.js'
+import { sandboxRule } from '../../../src/contract/sandbox-rules.js'
 import type { ErrorDetail } from '../errors.js'
 import type { CaptureBinding, DisplayedText, Scope } from '../types.js'
 import { FakeRefusal, refuseRequest } from './refusals.js'
@@ -110,8 +110,8 @@ export async function assertTypedAction(name: CallName, body: Call['body']): Pro
 
 /** Refuses a user whose id asks for it. @throws FakeRefusal rate_limited, overloaded */
 export function refuseBusy(userId: string): void {
-  const code = busyRefusal(userId)
-  if (code) throw new FakeRefusal(code)
+  const { busy } = sandboxRule(userId)
+  if (busy) throw new FakeRefusal(busy)
 }
 
 /** Refuses to enroll under an id that people cannot tell from another one. @throws FakeRefusal invalid_request */

@@ -6,8 +6,8 @@ import { unmetOf } from '../../../src/contract/policy-requirements.js'
 import {
   LOCKED_OUT_SECONDS,
   SANDBOX_MODEL,
-  sandboxScript,
-  scriptedRejection,
+  sandboxOutcome,
+  sandboxRule,
 } from '../../../src/contract/sandbox-rules.js'
 import type { SigningSecret } from '../signing-secret.js'
 import type { Liveness, RejectionReason, User, VerdictClaims } from '../types.js'
@@ -48,13 +48,14 @@ export class FakeVerdicts {
     const { user_id, action, nonce, challenge, approval_id } = call.body
     const { opened, passkey, reference } = examined
     const display = call.display ?? opened?.display
-    const script = sandboxScript(user_id)
+    const outcome = sandboxOutcome(user_id)
+    const isReplayed = outcome === '+replayed'
     const terms = await termsOf(policy, action)
     const hash = await actionHash(action)
     // A lockout is reported before the photo is looked at.
-    if (!script.lockedOutForMs) {
+    if (outcome !== '+locked_out') {
       if (terms) this.assertOffered(call, terms, hash, examined)
-      if (!script.isScripted && !reference) throw new FakeRefusal('reference_not_found')
+      if (outcome === null && !reference) throw new FakeRefusal('reference_not_found')
       await screen(call, 'verify', clock)
     }
     const { reason: found, liveness } = this.judge(user_id, opened)
@@ -70,7 +71,7 @@ export class FakeVerdicts {
     const verificationId = fakeId('ver')
     const possession = passkey?.amr ?? null
     if (passkey) passkey.passkey.last_used_at = isoTime(clock.now())
-    if (reason === null && !script.replayed && reference)
+    if (reason === null && !isReplayed && reference)
       this.passkeys.noteApproval(verificationId, user_id, action, {
         possession,
         isLive: liveness.passed === true,
@@ -79,7 +80,7 @@ export class FakeVerdicts {
     const hasScore = isCompared && liveness.guidance.length === 0
     const score = hasScore ? (reason === 'no_match' ? SCORES.noMatch : SCORES.match) : null
     const proven = passkey ? { passkey_id: passkey.passkey.passkey_id, amr: passkey.amr } : undefined
-    const atMs = clock.now() - (script.expired ? 2000 * jwtTtlSeconds : 0)
+    const atMs = clock.now() - (outcome === '+expired' ? 2000 * jwtTtlSeconds : 0)
     const tokens = await this.tokens(call, (secret) =>
       this.service.signVerdict(
         {
@@ -95,7 +96,7 @@ export class FakeVerdicts {
             ...(approvalId !== null && { approval_id: approvalId }),
           },
           captureSession: call.captureSession,
-          replaySuspected: script.replayed,
+          replaySuspected: isReplayed,
           challengeId: challenge?.challenge_id,
           passkey: proven,
           verificationId,
@@ -117,7 +118,7 @@ export class FakeVerdicts {
       fmr_basis: 'measured' as const,
       model_grade: modelGrade,
       model: SANDBOX_MODEL,
-      replay: { suspected: script.replayed },
+      replay: { suspected: isReplayed },
       verified_at: isoTime(clock.now()),
       policy_hash: terms?.hash ?? null,
       policy_rule: terms?.rule.name ?? null,
@@ -185,12 +186,12 @@ export class FakeVerdicts {
     opened: OpenedChallenge | null,
   ): { reason: RejectionReason | null; liveness: Liveness } {
     const { replayPolicy, checksLiveness } = this.service
-    const scripted = scriptedRejection(userId)
-    if (scripted === 'locked_out') return { reason: scripted, liveness: UNCHECKED }
+    const { rejection = null } = sandboxRule(userId)
+    if (rejection === 'locked_out') return { reason: rejection, liveness: UNCHECKED }
     const liveness = livenessOf(userId, opened, checksLiveness)
     if (liveness.passed === false) return { reason: 'liveness_failed', liveness }
-    const isRefused = sandboxScript(userId).replayed && replayPolicy === 'reject'
-    return { reason: scripted ?? (isRefused ? 'replayed_capture' : null), liveness }
+    const isRefused = sandboxOutcome(userId) === '+replayed' && replayPolicy === 'reject'
+    return { reason: rejection ?? (isRefused ? 'replayed_capture' : null), liveness }
   }
 
   /** @throws FakeRefusal policy_not_met */

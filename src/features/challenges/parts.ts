@@ -1,6 +1,6 @@
 /** The parts of verifies and enrollments that are about challenges: frames instead of photos, and the challenge that a verdict names. */
 import type { CapturePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
-import { sandboxOutcome, scriptedFault } from '../../contract/sandbox-rules.js'
+import { sandboxOutcome, sandboxRule } from '../../contract/sandbox-rules.js'
 import { DomainError } from '../../lib/domain-error.js'
 import type { Film } from '../../verification/biometric-provider.js'
 import type { Base64 } from '../../verification/capture/images.js'
@@ -29,7 +29,7 @@ export function filmOf(film: FilmedSteps): Film {
     judge: (frames) => judgeFilm(frames, film),
     script(userId) {
       if (sandboxOutcome(userId) === '+challenge_expired') throw new DomainError('challenge_expired')
-      return scriptedFault(userId) ?? null
+      return sandboxRule(userId).fault ?? null
     },
   }
 }

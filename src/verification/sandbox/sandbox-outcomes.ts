@@ -1,12 +1,12 @@
 /** Carries out the outcomes of the sandbox that need the service's clock and errors; the rules stand in `contract/sandbox-rules.ts`. */
 import { BiometricError } from '../../biometrics/biometric-error.js'
 import {
-  busyRefusal,
   RETRY_AFTER_SECONDS,
   SANDBOX_OUTCOMES,
   type SandboxOutcome,
   SLOW_MS,
   sandboxOutcome,
+  sandboxRule,
   scriptedGuidanceOf,
 } from '../../contract/sandbox-rules.js'
 import { type Clock, SECOND_MS } from '../../lib/clock.js'
@@ -58,6 +58,6 @@ export async function waitAsScripted(userId: string, clock: Clock, signal: Abort
  * @throws DomainError rate_limited, overloaded
  */
 export function refuseScripted(userId: string): void {
-  const code = busyRefusal(userId)
-  if (code) throw new DomainError(code, { retryAfterMs: RETRY_AFTER_SECONDS * SECOND_MS })
+  const { busy } = sandboxRule(userId)
+  if (busy) throw new DomainError(busy, { retryAfterMs: RETRY_AFTER_SECONDS * SECOND_MS })
 }

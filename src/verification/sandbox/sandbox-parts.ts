@@ -3,17 +3,18 @@
  * them keeps anything: the sandbox's verdicts say nothing about a person.
  */
 
-import { sandboxScript } from '../../contract/sandbox-rules.js'
+import { LOCKED_OUT_SECONDS, sandboxOutcome } from '../../contract/sandbox-rules.js'
+import { SECOND_MS } from '../../lib/clock.js'
 import { type CaptureMemory, NOTHING_RECALLED } from '../capture/capture-memory.js'
-import type { Lockout, LockoutRefusal } from '../lockout/attempt-lockout.js'
+import type { Lockout } from '../lockout/attempt-lockout.js'
 import { type VerdictLifetime, verdictLifetime } from '../verdict-token.js'
 
 /** Locks out the users whose id asks for it. A rejection in the sandbox locks nobody out. */
 export const SANDBOX_LOCKOUT: Lockout = {
-  refusal(userId): LockoutRefusal | null {
-    const { lockedOutForMs: waitMs } = sandboxScript(userId)
-    return waitMs === undefined ? null : { reason: 'locked_out', waitMs }
-  },
+  refusal: (userId) =>
+    sandboxOutcome(userId) === '+locked_out'
+      ? { reason: 'locked_out', waitMs: LOCKED_OUT_SECONDS * SECOND_MS }
+      : null,
   refusalOfAddition: () => null,
   count: async () => undefined,
 }
@@ -23,7 +24,7 @@ export const SANDBOX_CAPTURES: CaptureMemory = {
   hash: async () => [],
   digest: () => [],
   facesOf: () => new Map(),
-  recall: async ({ id }) => ({ ...NOTHING_RECALLED, hasFile: sandboxScript(id).replayed }),
+  recall: async ({ id }) => ({ ...NOTHING_RECALLED, hasFile: sandboxOutcome(id) === '+replayed' }),
   findReplay: (_capture, { hasFile }) => (hasFile ? 'file' : null),
   findReplaySince: () => null,
   remember: async () => {},
@@ -34,7 +35,7 @@ export function sandboxLifetime(ttlSeconds: number): VerdictLifetime {
   const lifetime = verdictLifetime(ttlSeconds)
   return (userId, at) => {
     const { issuedAt, expiresAt } = lifetime(userId, at)
-    const backdatedBySeconds = sandboxScript(userId).expired ? 2 * ttlSeconds : 0
+    const backdatedBySeconds = sandboxOutcome(userId) === '+expired' ? 2 * ttlSeconds : 0
     return { issuedAt: issuedAt - backdatedBySeconds, expiresAt: expiresAt - backdatedBySeconds }
   }
 }

@@ -13,13 +13,11 @@ import {
 import { ERRORS } from '../../contract/error-codes.js'
 import {
   CHALLENGE_PHOTOS,
-  isFirstPhotoPoor,
   POOR_SHARPNESS,
-  photoRefusal,
   refusedPhoto,
   SANDBOX_MODEL,
   sandboxOutcome,
-  sandboxScript,
+  sandboxRule,
   scriptedLiveness,
 } from '../../contract/sandbox-rules.js'
 import type { Clock } from '../../lib/clock.js'
@@ -66,7 +64,7 @@ export class SandboxProvider implements BiometricProvider {
   readonly noFace = NO_EMBEDDING
 
   needsReference(userId: string): boolean {
-    return !sandboxScript(userId).isScripted
+    return sandboxOutcome(userId) === null
   }
 
   async enrol(
@@ -162,7 +160,7 @@ export class SandboxProvider implements BiometricProvider {
     const { timingsMs } = await this.engine
       .inspect(images, { ...call, areFrames: film !== null })
       .catch((error) => translate(error, field.pathOf))
-    const refusal = photoRefusal(userId)
+    const { refusal } = sandboxRule(userId)
     if (refusal && !film) refuseImage(refusal, evidence)
     const passive = scriptedLiveness(userId, this.passiveLiveness !== null)
     const judged = film && { method: film.method, fault }
@@ -203,7 +201,7 @@ function syntheticQuality(userId: string, imageIndex: number): Quality {
 function syntheticComponents(userId: string, image: number): QualityComponents {
   const vary = (low: number, high: number, what: string) =>
     low + (high - low) * fraction(userId, String(image), what)
-  const isPoor = image === 0 && isFirstPhotoPoor(userId)
+  const isPoor = image === 0 && sandboxOutcome(userId) === '+low_quality'
   return {
     inter_eye_distance: vary(80, 140, 'eyes'),
     sharpness: isPoor ? POOR_SHARPNESS : vary(200, 800, 'sharpness'),
