@@ -15,7 +15,7 @@ const HINT = 'The photo is too large. Please choose a smaller one.'
  * @throws ApiError body_too_large, as the service would answer, with the largest photo in `details`
  */
 export function assertBodyFits(
-  body: Record<string, unknown>,
+  body: object,
   text: string,
   { maxBytes, isOfClient, baseUrl }: { maxBytes: number; isOfClient: boolean; baseUrl: string },
 ): void {
@@ -54,7 +54,8 @@ interface Photo {
   bytes: number
 }
 
-function photosOf({ image, frontal, images, challenge }: Record<string, unknown>): Photo[] {
+function photosOf(body: object): Photo[] {
+  const { image, frontal, images, challenge } = body as Record<string, unknown>
   const { frames = [] } = (challenge ?? {}) as { frames?: Array<{ image: unknown }> }
   const named: Array<[string, unknown]> = [
     ['image', image],

@@ -84,7 +84,16 @@ const GUIDANCE_BODY_BYTES = 512 * 1024
 /** The service gives the first answer to a request again for this long. */
 const REPEAT_MS = 30_000
 
-type CallLimits = CallOptions & { maxBodyBytes?: number }
+/** What a call sends besides its options. */
+interface Sent<T> {
+  body?: object
+  /** Values of the variables of the path, which the answer has too. */
+  variables?: Record<string, string>
+  /** Parameters of the query; undefined ones are left out. */
+  query?: object
+  /** Members that the answer to this request has; default: those of the path. */
+  asked?: NoInfer<Partial<T>>
+}
 
 /**
  * The client of a Countersign service. Every call throws `ApiError` for a refusal, `ConnectionError` or `TimeoutError` where no answer
@@ -155,9 +164,8 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<EnrollResult | AssessResult>> {
     options.signal?.throwIfAborted()
     const body = { ...request, ...(await encodePhotos(request)) }
-    return this.#call<EnrollResult | AssessResult>('POST', '/enroll', body, options, {
-      user_id: request.user_id,
-    })
+    const { user_id } = request
+    return this.#call<EnrollResult | AssessResult>('POST', '/enroll', options, { body, asked: { user_id } })
   }
 
   /**
@@ -200,7 +208,7 @@ export class Countersign implements VerdictVerifier {
     // A retry must be the same request to the byte. Without a key of the caller, so must a double click be; later it is another request, so
     // that an answer of before is none to it.
     const nonce = request.nonce ?? options.idempotencyKey ?? (await this.#nonceOf(content))
-    const answer = await this.#call<VerifyResult>('POST', '/verify', { ...content, nonce }, options)
+    const answer = await this.#call<VerifyResult>('POST', '/verify', options, { body: { ...content, nonce } })
     // The signature does not cover the request's body, so a well-signed approval of another request could replace this answer.
     const claims = decodeJwt<VerdictClaims>(answer.jwt)
     assertAnswers(
@@ -231,7 +239,10 @@ export class Countersign implements VerdictVerifier {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
     const { user_id, purpose = 'verify' } = request
-    return this.#call<Challenge>('POST', '/challenges', { ...request }, options, { user_id, purpose })
+    return this.#call<Challenge>('POST', '/challenges', options, {
+      body: request,
+      asked: { user_id, purpose },
+    })
   }
 
   /**
@@ -248,10 +259,8 @@ export class Countersign implements VerdictVerifier {
     options.signal?.throwIfAborted()
     if (request.purpose !== 'enroll') assertAction(request.action)
     const { user_id, purpose = 'verify' } = request
-    return this.#call<CaptureSessionLink>('POST', '/capture-sessions', { ...request }, options, {
-      user_id,
-      purpose,
-    })
+    const asked = { user_id, purpose }
+    return this.#call<CaptureSessionLink>('POST', '/capture-sessions', options, { body: request, asked })
   }
 
   /**
@@ -272,16 +281,10 @@ export class Countersign implements VerdictVerifier {
       throw new TypeError(
         `sessionId is ${JSON.stringify(sessionId)}: give the session_id that createCaptureSession answered`,
       )
-    const path = `/capture-sessions/${sessionId}${proof ? `?${new URLSearchParams({ proof })}` : ''}`
-    const asked = { session_id: sessionId }
-    const answer = await this.#call<CaptureSession>(
-      'GET',
-      path,
-      undefined,
-      options,
-      asked,
-      '/capture-sessions/{session_id}',
-    )
+    const answer = await this.#call<CaptureSession>('GET', '/capture-sessions/{session_id}', options, {
+      variables: { session_id: sessionId },
+      query: { proof: proof || undefined },
+    })
     if (answer.result?.status === 200) answer.result.body.jwt = await this.#checkable(answer.result.body)
     return answer
   }
@@ -304,7 +307,7 @@ export class Countersign implements VerdictVerifier {
     }
     const limits = { maxRetries: 0, maxBodyBytes: GUIDANCE_BODY_BYTES }
     const { step = 'frontal' } = request
-    return this.#call<Guidance>('POST', GUIDANCE_PATH, body, { ...limits, ...options }, { step })
+    return this.#call<Guidance>('POST', GUIDANCE_PATH, { ...limits, ...options }, { body, asked: { step } })
   }
 
   /**
@@ -315,7 +318,7 @@ export class Countersign implements VerdictVerifier {
    */
   async delete(request: DeleteRequest | string, options: CallOptions = {}): Promise<Answer<DeleteResult>> {
     const user = { user_id: typeof request === 'string' ? request : request.user_id }
-    return this.#call<DeleteResult>('DELETE', '/delete', user, options, user)
+    return this.#call<DeleteResult>('DELETE', '/delete', options, { body: user, asked: user })
   }
 
   /**
@@ -324,7 +327,7 @@ export class Countersign implements VerdictVerifier {
    * const { status, checks } = await countersign.health()
    */
   health(options: CallOptions = {}): Promise<Answer<HealthResult>> {
-    return this.#call('GET', '/health', undefined, options)
+    return this.#call('GET', '/health', options)
   }
 
   /**
@@ -339,7 +342,7 @@ export class Countersign implements VerdictVerifier {
     request: RotateSigningRequest = {},
     options: CallOptions = {},
   ): Promise<Answer<RotateSigningResult>> {
-    return this.#call('POST', '/keys/rotate-signing', { ...request }, options)
+    return this.#call('POST', '/keys/rotate-signing', options, { body: request })
   }
 
   /**
@@ -349,8 +352,7 @@ export class Countersign implements VerdictVerifier {
    * const { reference, lockout } = await countersign.getUser('ada')
    */
   async getUser(userId: string, options: CallOptions = {}): Promise<Answer<User>> {
-    const asked = { user_id: userId }
-    return this.#call<User>('GET', pathOf(userId), undefined, options, asked, '/users/{user_id}')
+    return this.#call('GET', '/users/{user_id}', options, { variables: { user_id: userId } })
   }
 
   /**
@@ -364,8 +366,8 @@ export class Countersign implements VerdictVerifier {
     consent: Consent,
     options: CallOptions = {},
   ): Promise<Answer<RecordedConsent>> {
-    const path = `${pathOf(userId)}/consent`
-    return this.#call('POST', path, { consent }, options, { user_id: userId }, '/users/{user_id}/consent')
+    const variables = { user_id: userId }
+    return this.#call('POST', '/users/{user_id}/consent', options, { variables, body: { consent } })
   }
 
   /**
@@ -385,19 +387,16 @@ export class Countersign implements VerdictVerifier {
         `verificationId is ${JSON.stringify(verificationId)}: give the verification_id of an answer of verify`,
       )
     const { user_id, action, display_hash } = request
-    const query = new URLSearchParams(user_id === undefined ? {} : { user_id })
-    if (action !== undefined) {
-      if (user_id === undefined) throw new TypeError('action needs user_id')
-      assertAction(action)
-      query.set('action_hash', await actionHash(action))
-    }
-    if (display_hash !== undefined) {
-      if (user_id === undefined) throw new TypeError('display_hash needs user_id')
-      query.set('display_hash', display_hash)
-    }
-    const path = `/verifications/${verificationId}${query.size > 0 ? `?${query}` : ''}`
-    const asked = { verification_id: verificationId, user_id: user_id ?? null }
-    return this.#call('GET', path, undefined, options, asked, '/verifications/{verification_id}')
+    for (const [name, given] of Object.entries({ action, display_hash }))
+      if (given !== undefined && user_id === undefined) throw new TypeError(`${name} needs user_id`)
+    if (action !== undefined) assertAction(action)
+    const action_hash = action === undefined ? undefined : await actionHash(action)
+    const variables = { verification_id: verificationId }
+    return this.#call<Verification>('GET', '/verifications/{verification_id}', options, {
+      variables,
+      query: { user_id, action_hash, display_hash },
+      asked: { ...variables, user_id: user_id ?? null },
+    })
   }
 
   /**
@@ -411,7 +410,8 @@ export class Countersign implements VerdictVerifier {
     request: PasskeyRegistrationRequest = {},
     options: CallOptions = {},
   ): Promise<Answer<PasskeyRegistrationChallenge>> {
-    return this.#passkeys(userId, 'POST', '/registration', { ...request }, options, {})
+    const sent = { variables: { user_id: userId }, body: request, asked: {} }
+    return this.#call('POST', '/users/{user_id}/passkeys/registration', options, sent)
   }
 
   /**
@@ -425,7 +425,8 @@ export class Countersign implements VerdictVerifier {
     request: PasskeyRegistration,
     options: CallOptions = {},
   ): Promise<Answer<RegisteredPasskey>> {
-    return this.#passkeys(userId, 'POST', '', { ...request }, options, { user_id: userId })
+    const sent = { variables: { user_id: userId }, body: request }
+    return this.#call('POST', '/users/{user_id}/passkeys', options, sent)
   }
 
   /**
@@ -435,7 +436,7 @@ export class Countersign implements VerdictVerifier {
    * const { data } = await countersign.listPasskeys('ada')
    */
   async listPasskeys(userId: string, options: CallOptions = {}): Promise<Answer<PasskeyList>> {
-    return this.#passkeys(userId, 'GET', '', undefined, options, { user_id: userId })
+    return this.#call('GET', '/users/{user_id}/passkeys', options, { variables: { user_id: userId } })
   }
 
   /**
@@ -451,8 +452,8 @@ export class Countersign implements VerdictVerifier {
   ): Promise<Answer<RevokedPasskey>> {
     if (!/^pky_[\w-]{1,60}$/.test(passkeyId))
       throw new TypeError(`passkeyId is ${JSON.stringify(passkeyId)}: give the passkey_id of a passkey`)
-    const asked = { user_id: userId, passkey_id: passkeyId }
-    return this.#passkeys(userId, 'DELETE', `/${passkeyId}`, undefined, options, asked, '/{passkey_id}')
+    const variables = { user_id: userId, passkey_id: passkeyId }
+    return this.#call('DELETE', '/users/{user_id}/passkeys/{passkey_id}', options, { variables })
   }
 
   /**
@@ -465,7 +466,8 @@ export class Countersign implements VerdictVerifier {
     userId: string,
     options: CallOptions = {},
   ): Promise<Answer<CancelledPasskeyRecovery>> {
-    return this.#passkeys(userId, 'DELETE', '/recovery', undefined, options, { user_id: userId })
+    const variables = { user_id: userId }
+    return this.#call('DELETE', '/users/{user_id}/passkeys/recovery', options, { variables })
   }
 
   /**
@@ -481,7 +483,8 @@ export class Countersign implements VerdictVerifier {
     options: CallOptions = {},
   ): Promise<Answer<PasskeyAssertionChallenge>> {
     assertAction(request.action)
-    return this.#passkeys(userId, 'POST', '/assertion', { ...request }, options, {})
+    const sent = { variables: { user_id: userId }, body: request, asked: {} }
+    return this.#call('POST', '/users/{user_id}/passkeys/assertion', options, sent)
   }
 
   /**
@@ -492,11 +495,7 @@ export class Countersign implements VerdictVerifier {
    * const { data, next_cursor } = await countersign.auditPage({ event: 'verify', limit: 100 })
    */
   auditPage(request: AuditListRequest = {}, options: CallOptions = {}): Promise<Answer<AuditPage>> {
-    const query = new URLSearchParams()
-    for (const [name, value] of Object.entries(request))
-      if (value !== undefined) query.set(name, String(value))
-    const path = query.size > 0 ? `/audit?${query}` : '/audit'
-    return this.#call('GET', path, undefined, options, {}, '/audit')
+    return this.#call('GET', '/audit', options, { query: request })
   }
 
   /**
@@ -571,37 +570,22 @@ export class Countersign implements VerdictVerifier {
     }
   }
 
-  /** @param name of the address in logs, which names nobody */
-  async #passkeys<T>(
-    userId: string,
-    method: Outgoing['method'],
-    rest: string,
-    body: Record<string, unknown> | undefined,
-    options: CallOptions,
-    asked: NoInfer<Partial<T>>,
-    name = rest,
-  ): Promise<Answer<T>> {
-    const path = `${pathOf(userId)}/passkeys${rest}`
-    return this.#call<T>(method, path, body, options, asked, `/users/{user_id}/passkeys${name}`)
-  }
-
-  /** @param asked members that the answer to this request has @param name as for `#passkeys` */
+  /** @param name path after /v1, with names in braces instead of what names somebody */
   async #call<T>(
     method: Outgoing['method'],
-    path: string,
-    body: Record<string, unknown> | undefined,
-    { idempotencyKey, requestId, signal, timeoutMs, maxRetries, maxBodyBytes }: CallLimits,
-    asked: NoInfer<Partial<T>> = {},
-    name = path,
+    name: string,
+    options: CallOptions & { maxBodyBytes?: number },
+    { body, variables = {}, query = {}, asked = variables as Partial<T> }: Sent<T> = {},
   ): Promise<Answer<T>> {
+    const { idempotencyKey, requestId, ...limits } = options
     // Advice changes nothing: its repeat needs no key.
-    const isEffective = method === 'POST' && path !== GUIDANCE_PATH
+    const isEffective = method === 'POST' && name !== GUIDANCE_PATH
     const key = idempotencyKey ?? (isEffective ? crypto.randomUUID() : undefined)
     const headers = {
       ...(key === undefined ? {} : { 'X-Svc-Idempotency-Key': key }),
       ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     }
-    const outgoing = { method, path, name, body, headers, signal, timeoutMs, maxRetries, maxBodyBytes }
+    const outgoing = { ...limits, method, name, path: pathOf(name, variables, query), body, headers }
     const { body: answer, info } = await send(outgoing, this.#transport)
     assertAnswers(
       Object.entries(asked).every(([member, value]) => (answer as Record<string, unknown>)[member] === value),
@@ -614,9 +598,12 @@ function assertAnswers(holds: boolean): void {
   if (!holds) throw new SignatureError('response_mismatch', 'The response answers another request.')
 }
 
-/** @throws TypeError for `.` and `..`, which no address can name */
-function pathOf(userId: string): string {
-  if (/^\.{0,2}$/.test(userId))
-    throw new TypeError(`userId is ${JSON.stringify(userId)}: no address names it`)
-  return `/users/${encodeURIComponent(userId)}`
+/** @throws TypeError for the users `.` and `..`, whom no address can name */
+function pathOf(name: string, variables: Record<string, string>, query: object): string {
+  const { user_id = 'any' } = variables
+  if (/^\.{0,2}$/.test(user_id))
+    throw new TypeError(`userId is ${JSON.stringify(user_id)}: no address names it`)
+  const path = name.replace(/\{(\w+)\}/g, (_, variable) => encodeURIComponent(variables[variable]!))
+  const given = Object.entries(query).filter(([, value]) => value !== undefined)
+  return given.length > 0 ? `${path}?${new URLSearchParams(given)}` : path
 }

@@ -42,12 +42,12 @@ export interface Outgoing {
   /** The path for hooks and errors, with placeholders instead of ids. */
   name: string
   headers: Record<string, string>
-  body: Record<string, unknown> | undefined
-  timeoutMs: number | undefined
-  maxRetries: number | undefined
+  body: object | undefined
+  timeoutMs?: number | undefined
+  maxRetries?: number | undefined
   /** Largest body that the endpoint takes, in bytes, where it is less than that of others. */
   maxBodyBytes?: number | undefined
-  signal: AbortSignal | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface Incoming {
