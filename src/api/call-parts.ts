@@ -13,7 +13,6 @@ import type { Film } from '../verification/biometric-provider.js'
 import type { CaptureInput, Note, UserCall } from '../verification/call.js'
 import type { PictureField } from '../verification/capture/images.js'
 import type { Condition, Verdict, VerifyCall } from '../verification/verdict.js'
-import type { FoundVerification } from '../verification/verification-book.js'
 import type { AuditFacts, Parameter } from './endpoint.js'
 import type { GoodOnce } from './good-once.js'
 import type { Services } from './services.js'
@@ -151,11 +150,10 @@ export interface EnrollPart extends Refusing {
 
 /** A part of the look-up of an earlier verification. */
 export interface LookupPart {
-  /** Parameters that are hashes, to be compared with the fact of the same name. */
+  /** Parameters that are hashes, to be compared with the fact of the same name: `action_matches` answers `action_hash`. */
   hashes?: Readonly<Record<string, Parameter>>
+  /** Answers to its hashes, and facts by their names. */
   response: Fields
-  /** @returns members of the answer */
-  membersOf({ facts, matches }: FoundVerification): Record<string, unknown>
 }
 
 /** The parts of one kind of call that a service has. */

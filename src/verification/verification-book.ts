@@ -1,40 +1,23 @@
 /** Finds a verification by its id: in production in the audit log, in the sandbox among the latest verifications of the tenant. */
 
-import type { PackGrade } from '../../models/pack/grades.js'
 import type { Possession } from '../contract/acr.js'
 import type { Reason } from '../contract/verdict.js'
 import type { Clock } from '../lib/clock.js'
 import type { Store, StoreTransaction } from '../storage/store.js'
 import type { TemplateVault } from '../users/template-vault.js'
 import type { CalledUser } from './call.js'
-import type { CaptureIntegrity } from './capture/capture-integrity.js'
 
 /** Number of verifications that the sandbox keeps of each tenant: the latest ones. */
 export const SANDBOX_VERIFICATIONS = 1000
 
-/** Facts of a verification, as its audit entry names them. Entries of earlier versions lack some of the optional ones. */
+/** Facts of a verification by the names of its audit entry. Entries of earlier versions lack some. */
 export interface VerificationFacts {
-  verdict: 'approved' | 'rejected'
   reason: Reason | null
-  score: number | null
-  threshold: number
-  fmr: number
-  model: string
   replay_suspected: boolean
-  request_id: string
-  challenge_id?: string
+  /** Session of the hosted page that captured. */
   capture_session?: string
-  fmr_basis?: 'measured' | 'extrapolated'
-  model_grade?: PackGrade
-  acr?: string
   /** Proof of the passkey that has signed; absent where none was asked. */
   passkey_amr?: Possession
-  policy_hash?: string
-  policy_rule?: string
-  approval_id?: string
-  /** Signals of the capture; absent where the request brought no report. */
-  capture_integrity?: CaptureIntegrity
-  /** Facts of features. */
   [fact: string]: unknown
 }
 
@@ -60,15 +43,10 @@ interface NewVerification {
   facts: VerificationFacts
 }
 
-export interface VerificationBook {
-  /** Keeps a verification within the transaction that makes it. */
-  keep(tx: StoreTransaction, verification: NewVerification): Promise<void>
-  /** @returns null for an unknown verification, one of another tenant or user, and one of an erased user */
-  find(tenantId: string, verificationId: string, asked: Asked): Promise<FoundVerification | null>
-}
+export type VerificationBook = Pick<SandboxVerifications, keyof SandboxVerifications>
 
 /** The verifications of production: their audit entries, which are kept without end. */
-export class AuditedVerifications implements VerificationBook {
+export class AuditedVerifications {
   constructor(
     private readonly store: Pick<Store, 'read'>,
     private readonly vault: Pick<TemplateVault, 'find' | 'auditDigest'>,
@@ -102,7 +80,7 @@ export class AuditedVerifications implements VerificationBook {
 }
 
 /** The sandbox's verifications. It writes no audit log, so the latest are rows of their own, which the erasure of their user deletes. */
-export class SandboxVerifications implements VerificationBook {
+export class SandboxVerifications {
   constructor(
     private readonly store: Pick<Store, 'read'>,
     private readonly clock: Clock,
@@ -110,6 +88,7 @@ export class SandboxVerifications implements VerificationBook {
     private readonly keptMs: number,
   ) {}
 
+  /** Keeps a verification within the transaction that makes it. */
   async keep(tx: StoreTransaction, { id, tenantId, user, facts }: NewVerification): Promise<void> {
     await tx.keepSandboxVerification(
       {
@@ -123,6 +102,7 @@ export class SandboxVerifications implements VerificationBook {
     )
   }
 
+  /** @returns null for an unknown verification, one of another tenant or user, and one of an erased user */
   async find(
     tenantId: string,
     verificationId: string,

@@ -144,6 +144,7 @@ export function getVerification(
   parts: readonly LookupPart[],
 ): Endpoint<Input> {
   const names = ['action_hash', ...Object.keys(hashesOf(parts))]
+  const shown = Object.keys(successWith(parts).properties)
   return {
     ...getVerificationDescription(parts),
     aboutUser: false,
@@ -162,32 +163,19 @@ export function getVerification(
       })
       if (!found) throw new DomainError('verification_not_found')
       const { facts, matches } = found
+      const members: Record<string, unknown> = {
+        ...facts,
+        ...Object.fromEntries(names.map((name) => [name.replace(/hash$/, 'matches'), matches(name)])),
+        verification_id: id,
+        user_id,
+        amr: amrOf(facts.reason, facts.passkey_amr ?? null),
+        replay: { suspected: facts.replay_suspected },
+        capture_session_id: facts.capture_session,
+        verified_at: isoTime(timeOfVerification(id)),
+      }
       return {
         status: 200,
-        body: {
-          verification_id: id,
-          user_id: user_id ?? null,
-          verdict: facts.verdict,
-          reason: facts.reason,
-          score: facts.score,
-          threshold: facts.threshold,
-          fmr: facts.fmr,
-          fmr_basis: facts.fmr_basis ?? null,
-          model_grade: facts.model_grade ?? null,
-          model: facts.model,
-          acr: facts.acr ?? null,
-          amr: amrOf(facts.reason, facts.passkey_amr ?? null),
-          replay: { suspected: facts.replay_suspected },
-          action_matches: matches('action_hash'),
-          ...Object.assign({}, ...parts.map((part) => part.membersOf(found))),
-          policy_hash: facts.policy_hash ?? null,
-          policy_rule: facts.policy_rule ?? null,
-          approval_id: facts.approval_id ?? null,
-          challenge_id: facts.challenge_id ?? null,
-          capture_session_id: facts.capture_session ?? null,
-          request_id: facts.request_id,
-          verified_at: isoTime(timeOfVerification(id)),
-        },
+        body: Object.fromEntries(shown.map((name) => [name, members[name] ?? null])),
       }
     },
   }

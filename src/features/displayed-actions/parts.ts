@@ -172,9 +172,4 @@ export const lookupPart: LookupPart = {
       }),
     ),
   },
-  membersOf: ({ facts, matches }) => ({
-    display_locale: facts.display_locale ?? null,
-    display_version: facts.display_version ?? null,
-    display_matches: matches('display_hash'),
-  }),
 }
