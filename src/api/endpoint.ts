@@ -3,11 +3,10 @@
 import type { TSchema } from 'typebox'
 import type { AuditEventName } from '../audit/audit-events.js'
 import type { ErrorCode } from '../contract/error-codes.js'
-import type { Reason } from '../contract/verdict.js'
 import type { DomainError } from '../lib/domain-error.js'
 import type { StoreTransaction } from '../storage/store.js'
 import type { Scope } from '../tenants/key-scopes.js'
-import type { Call, UserCall } from '../verification/call.js'
+import type { AnsweredCall, Call, UserCall } from '../verification/call.js'
 import type { CaptureSignal } from '../verification/capture/capture-integrity.js'
 
 /** A topic under which documents list endpoints. A feature has one of its own, or uses one of these. */
@@ -37,12 +36,7 @@ export const SMALL_BODY_BYTES = 16_384
 export type Effect = 'locked_out' | 'reference_disabled' | 'rotated' | 'erased'
 
 /** Facts of an outcome for log, metrics, traces and charts, which never read the body. The endpoint states them once. */
-export interface Observed {
-  verdict?: 'approved' | 'rejected'
-  /** Reason of a rejection; null for an approval. */
-  reason?: Reason | null
-  /** Score of the comparison; null where no images were compared. */
-  score?: number | null
+export interface Observed extends Omit<AnsweredCall, 'code'> {
   /** Lowest score that would have been approved. */
   threshold?: number
   /** Quality of the compared image, 0 to 1; null where none was assessed. */

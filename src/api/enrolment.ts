@@ -218,7 +218,7 @@ export class Enrolment {
     if (following)
       await vault.putFollowing(tx, subject, record.id, following.model, { ...following.reference, consent })
     await captures.remember(tx, subject, {
-      digests: captures.digest(subject, hashes, reference.embedding.length),
+      digests: captures.digest(subject, hashes),
       faces: captures.facesOf(subject, embeddingsByImage(enrolled.samples)),
       model,
     })

@@ -240,10 +240,18 @@ export class TemplateVault {
 
   /** @throws DomainError reference_model_mismatch for a template that was dropped when its model pack went */
   openReference(
-    subject: Pick<Subject, 'record' | 'dataKey'> & Partial<Templates>,
-    reference: Pick<TemplateRecord, 'id' | 'sealed'>,
+    { record, dataKey }: Pick<Subject, 'record' | 'dataKey'>,
+    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
   ): ReferenceContent {
-    return this.contentOf(reference, subject.dataKey, subject.record.tenantId)
+    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
+    const { consent, transform, views: photoCount = 1, weight = 1 } = header
+    if (header.dropped) throw new DomainError('reference_model_mismatch', { message: DROPPED })
+    // References from before transforms hold the embedding as it is, in float32.
+    if (transform === undefined)
+      return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
+    const stored = new Float64Array(aligned(bytes))
+    const inverse = this.transformOf(record.tenantId, id)(stored.length)
+    return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 
   /**
@@ -255,26 +263,10 @@ export class TemplateVault {
     try {
       return this.isDropped({ dataKey }, reference)
         ? null
-        : this.contentOf(reference, dataKey, record.tenantId)
+        : this.openReference({ record, dataKey }, reference)
     } finally {
       dataKey.fill(0)
     }
-  }
-
-  private contentOf(
-    { id, sealed }: Pick<TemplateRecord, 'id' | 'sealed'>,
-    dataKey: Buffer,
-    tenantId: string,
-  ): ReferenceContent {
-    const { header, bytes } = unpackTemplate(open(dataKey, sealed, id))
-    const { consent, transform, views: photoCount = 1, weight = 1 } = header
-    if (header.dropped) throw new DomainError('reference_model_mismatch', { message: DROPPED })
-    // References from before transforms hold the embedding as it is, in float32.
-    if (transform === undefined)
-      return { embedding: new Float32Array(aligned(bytes)), photoCount, weight, consent }
-    const stored = new Float64Array(aligned(bytes))
-    const inverse = this.transformOf(tenantId, id)(stored.length)
-    return { embedding: inverse.invert(stored), photoCount, weight, consent }
   }
 
   /**

@@ -98,11 +98,11 @@ export interface Call<Input> extends PageFacts {
 export interface AnsweredCall {
   /** Error code of a refusal. */
   code?: ErrorCode | undefined
-  verdict?: 'approved' | 'rejected' | undefined
+  verdict?: 'approved' | 'rejected'
   /** Reason of a rejection; null for an approval. */
-  reason?: Reason | null | undefined
+  reason?: Reason | null
   /** Score of the comparison; null where no images were compared. */
-  score?: number | null | undefined
+  score?: number | null
 }
 
 export type AfterAnswer = (answer: AnsweredCall) => void

@@ -17,14 +17,7 @@ import { announceLockout } from './lockout/lockout-event.js'
 import { comparableTemplate, decidingProvider } from './references/deciding-model.js'
 import type { UserQuota } from './sandbox/user-quota.js'
 import type { Examination, Verdict, VerdictTerms, VerifyCall, VerifyEvidence } from './verdict.js'
-import {
-  countedAs,
-  holdsTwins,
-  isCounted,
-  reasonAgainst,
-  refusesReplay,
-  replayed,
-} from './verdict-reasons.js'
+import { holdsTwins, isCounted, reasonAgainst, refusesReplay, replayed } from './verdict-reasons.js'
 
 const NO_FACES: Capture['faces'] = new Map()
 
@@ -115,7 +108,8 @@ export class DecisionPolicy {
       if (repeated !== null) return { ...reached, repeated }
     }
     const verdict = await held(tx, reached, at)
-    const effect = isCounted(verdict) ? await lockout.count(tx, record, countedAs(verdict, at)) : undefined
+    const approved = verdict.reason === null || verdict.attempt === 'succeeded'
+    const effect = isCounted(verdict) ? await lockout.count(tx, record, { approved, at }) : undefined
     await captures.remember(tx, subject, capture)
     await userQuota.noteUse(tx, record)
     await announceLockout(tx, events, call, { subject, begun: effect })

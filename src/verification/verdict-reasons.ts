@@ -14,14 +14,6 @@ export function isCounted(verdict: Pick<Verdict, 'reason' | 'attempt' | 'withhel
   return withheld === null && attempt !== 'uncounted' && reason !== 'replayed_capture' && !isMirrored(verdict)
 }
 
-/** How the lockout counts a verdict. */
-export function countedAs(
-  { reason, attempt }: Pick<Verdict, 'reason' | 'attempt'>,
-  at: number,
-): { approved: boolean; at: number } {
-  return { approved: reason === null || attempt === 'succeeded', at }
-}
-
 /** Whether the policy refuses a replay. The same file was certainly sent twice; a nearly identical face may be that of a person who sits still. */
 export function refusesReplay(policy: Config['replayPolicy'], found: Replay | null): boolean {
   if (policy === 'report') return false

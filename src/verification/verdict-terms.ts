@@ -5,13 +5,8 @@ import type { BiometricProvider } from './biometric-provider.js'
 import { decidingProvider } from './references/deciding-model.js'
 import type { VerdictTerms } from './verdict.js'
 
-interface TermsParts {
-  provider: Pick<BiometricProvider, 'operatingPoint' | 'forModel' | 'model'>
-  config: Pick<Config, 'fmr'>
-}
-
 export function termsOf(
-  { provider: anyProvider, config }: TermsParts,
+  { provider: anyProvider, config }: { provider: BiometricProvider; config: Pick<Config, 'fmr'> },
   tenant: TenantRecord,
   conditions: VerdictTerms['conditions'],
 ): VerdictTerms {

@@ -65,11 +65,12 @@ describe('a first enrolment', () => {
     const { vault, store } = running.service.core
     await production.enroll({ user_id: 'early', image: ada })
     const [known, odd] = ['early', user_id].map((id) => vault.blindIndex(tenant.id, 'production', id))
-    const { reference, ...other } = (await vault.find(store.read, known!, 'early'))!
+    const enrolled = (await vault.find(store.read, known!, 'early'))!
+    const { reference } = enrolled
     const early = vault.create(tenant.id, 'production', odd!, user_id)
     await store.transaction('installation', async (tx) => {
       await tx.insertSubject(early.record)
-      const content = vault.openReference({ ...other, reference }, reference!)
+      const content = vault.openReference(enrolled, reference!)
       await vault.putReference(tx, early, reference!.model, content)
     })
     const verified = await production.verify({ user_id, image: adaToday, action })

@@ -14,7 +14,7 @@ const MAX_CAPTURES = 64
 export interface Capture {
   /** Digest of each image, keyed by the user's data key. */
   digests: Buffer[]
-  /** Face of each usable image, by the image's index: made by `CaptureMemory.facesOf`. */
+  /** Face of each usable image, by the image's index: made by `facesOf`. */
   faces: ReadonlyMap<number, Float32Array>
   /** Id of the model that embedded the faces. */
   model: string
@@ -43,33 +43,6 @@ interface CapturedUser {
   subject: Subject | null
 }
 
-export interface CaptureMemory {
-  /** SHA-256 of each image. Large images are hashed on another thread. */
-  hash(images: Buffer[]): Promise<Buffer[]>
-  /**
-   * Keyed digests of images.
-   * @param hashes SHA-256 of each image
-   * @param dimensions length of the embeddings that the images will have
-   */
-  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[]
-  /** Embeddings, by the index of their image, transformed into the space of the user's remembered captures. */
-  facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): ReadonlyMap<number, Float32Array>
-  /**
-   * Digests the images and reads what is remembered of the user: all the work that needs no embeddings of the images.
-   * @param dimensions length of the embeddings that the images will have
-   */
-  recall(user: CapturedUser, images: Buffer[], dimensions: number): Promise<Recollection>
-  /** Replay of a capture that was remembered before `recall`; null for a fresh one. */
-  findReplay(capture: Capture, recollection: Recollection): Replay | null
-  /**
-   * Replay of a capture that was remembered after `recall`: of parallel requests with one capture, only the first to commit is fresh.
-   * @param later captures after `Recollection.last`
-   */
-  findReplaySince(subject: Subject, capture: Capture, later: readonly CaptureRecord[]): Replay | null
-  /** Remembers each image of a capture. */
-  remember(tx: StoreTransaction, subject: Subject, capture: Capture): Promise<void>
-}
-
 interface StoredCapturesParts {
   store: Store
   vault: TemplateVault
@@ -78,27 +51,39 @@ interface StoredCapturesParts {
   isSameCapture: (model: string, a: Float32Array, b: Float32Array) => boolean
 }
 
-export class StoredCaptures implements CaptureMemory {
+/** The sandbox has one that keeps nothing. */
+export type CaptureMemory = Pick<StoredCaptures, keyof StoredCaptures>
+
+export class StoredCaptures {
   constructor(private readonly parts: StoredCapturesParts) {}
 
+  /** SHA-256 of each image. Large images are hashed on another thread. */
   hash(images: Buffer[]): Promise<Buffer[]> {
     return Promise.all(images.map(sha256))
   }
 
-  digest(subject: Subject, hashes: Buffer[], dimensions: number): Buffer[] {
-    subject.captureTransform(dimensions)
+  /** Keyed digests of images. @param hashes SHA-256 of each image */
+  digest(subject: Subject, hashes: Buffer[]): Buffer[] {
     return hashes.map((hash) => this.parts.vault.captureDigest(subject, hash))
   }
 
+  /** Embeddings, by the index of their image, transformed into the space of the user's remembered captures. */
   facesOf(subject: Subject, embeddings: ReadonlyMap<number, Float32Array>): Map<number, Float32Array> {
     const { vault } = this.parts
     return new Map([...embeddings].map(([index, embedding]) => [index, vault.captureOf(subject, embedding)]))
   }
 
+  /**
+   * Digests the images and reads what is remembered of the user: all the work that needs no embeddings of the images.
+   * @param dimensions length of the embeddings that the images will have
+   */
   async recall({ subject }: CapturedUser, images: Buffer[], dimensions: number): Promise<Recollection> {
     if (!subject) return NOTHING_RECALLED
     const { store, vault, clock } = this.parts
-    const digests = this.digest(subject, await this.hash(images), dimensions)
+    const hashes = await this.hash(images)
+    // Made while the engine computes.
+    subject.captureTransform(dimensions)
+    const digests = this.digest(subject, hashes)
     const since = clock.now() - REPLAY_WINDOW_MS
     const { id } = subject.record
     const { hasDigest, newest, last } = await store.read.captureHistory(id, digests, since, MAX_CAPTURES)
@@ -106,11 +91,16 @@ export class StoredCaptures implements CaptureMemory {
     return { digests, hasFile: hasDigest, faces, last }
   }
 
+  /** Replay of a capture that was remembered before `recall`; null for a fresh one. */
   findReplay(capture: Capture, { hasFile, faces }: Recollection): Replay | null {
     if (hasFile) return 'file'
     return this.holdsFace(faces, capture) ? 'face' : null
   }
 
+  /**
+   * Replay of a capture that was remembered after `recall`: of parallel requests with one capture, only the first to commit is fresh.
+   * @param later captures after `Recollection.last`
+   */
   findReplaySince(subject: Subject, capture: Capture, later: readonly CaptureRecord[]): Replay | null {
     if (later.some(({ digest }) => capture.digests.some((own) => own.equals(digest)))) return 'file'
     const faces = later
@@ -119,6 +109,7 @@ export class StoredCaptures implements CaptureMemory {
     return this.holdsFace(faces, capture) ? 'face' : null
   }
 
+  /** Remembers each image of a capture. */
   async remember(tx: StoreTransaction, subject: Subject, { digests, faces, model }: Capture): Promise<void> {
     const { vault, clock } = this.parts
     for (const [index, digest] of digests.entries()) {

@@ -24,38 +24,31 @@ export interface LockoutRefusal {
   waitMs?: number | undefined
 }
 
-export interface Lockout {
+/** The sandbox has one that its scripts turn on. */
+export type Lockout = Pick<AttemptLockout, keyof AttemptLockout>
+
+export class AttemptLockout {
+  /** @param attempts rejections before the first delay; 0 turns lockout off and lets delays that were imposed before run out */
+  constructor(private readonly attempts: number) {}
+
   /**
    * Why a verify of the user is not evaluated now; null where it is. Asked before the engine looks at the images, and again inside
    * the transaction, so that parallel guesses count no less than guesses one after the other.
    * @param record the user's record; null for a user who is not enrolled
    * @param now milliseconds since the Unix epoch
    */
-  refusal(userId: string, record: SubjectRecord | null, now: number): LockoutRefusal | null
-  /** Why photos are not added to the user's reference now: each addition is a guess at it, like a verify. Null where they are. */
-  refusalOfAddition(record: SubjectRecord, now: number): LockoutRefusal | null
-  /** Counts a verdict on the user. Resolves with the lockout that the verdict began; undefined where it began none. */
-  count(
-    tx: StoreTransaction,
-    record: SubjectRecord,
-    verdict: { approved: boolean; at: number },
-  ): Promise<LockoutReason | undefined>
-}
-
-export class AttemptLockout implements Lockout {
-  /** @param attempts rejections before the first delay; 0 turns lockout off and lets delays that were imposed before run out */
-  constructor(private readonly attempts: number) {}
-
   refusal(_userId: string, record: SubjectRecord | null, now: number): LockoutRefusal | null {
     return record && this.refusalOfAddition(record, now)
   }
 
+  /** Why photos are not added to the user's reference now: each addition is a guess at it, like a verify. Null where they are. */
   refusalOfAddition(record: SubjectRecord, now: number): LockoutRefusal | null {
     const reason = lockoutReason(record, now)
     if (reason === null) return null
     return reason === 'locked_out' ? { reason, waitMs: record.lockedUntil! - now } : { reason }
   }
 
+  /** Counts a verdict on the user. Resolves with the lockout that the verdict began; undefined where it began none. */
   async count(
     tx: StoreTransaction,
     record: SubjectRecord,

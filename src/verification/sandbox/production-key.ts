@@ -6,30 +6,19 @@ import { DomainError } from '../../lib/domain-error.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 
-export interface ProductionKeyIssue {
+export const SANDBOX_KEY_ISSUE = {
   /**
-   * Called with every verdict, inside its transaction. Resolves with whether this verdict issued the production key.
+   * Called with every verdict, inside its transaction. Writes no audit entry: sandbox calls write none, and the tenant's log begins when
+   * the operator reveals the key.
    * @param tenant as it was when the request was authenticated
    * @param at milliseconds since the Unix epoch
+   * @returns whether this verdict issued the production key
    */
-  onVerdict(
+  async onVerdict(
     tx: StoreTransaction,
-    tenant: TenantRecord,
-    verdict: { approved: boolean; at: number },
-  ): Promise<boolean>
-  /** @throws DomainError production_key_required where this environment may not rotate the tenant's signing secret */
-  assertMayRotate(store: StoreReader, tenantId: string): Promise<void>
-}
-
-/** Production issues no key: its callers hold one. */
-export const NO_KEY_ISSUE: ProductionKeyIssue = {
-  onVerdict: async () => false,
-  assertMayRotate: async () => {},
-}
-
-export const SANDBOX_KEY_ISSUE: ProductionKeyIssue = {
-  /** Writes no audit entry: sandbox calls write none, and the tenant's log begins when the operator reveals the key. */
-  async onVerdict(tx, { id, productionIssuedAt }, { approved, at }) {
+    { id, productionIssuedAt }: TenantRecord,
+    { approved, at }: { approved: boolean; at: number },
+  ): Promise<boolean> {
     // A key that was issued stays issued, so that the tenant's record is read again only before that.
     if (!approved || productionIssuedAt !== null) return false
     const tenant = await tx.tenantById(id)
@@ -37,9 +26,20 @@ export const SANDBOX_KEY_ISSUE: ProductionKeyIssue = {
     await tx.setProductionIssued(id, at)
     return true
   },
-  /** A leaked sandbox key must not yield the secret that signs production's verdicts. */
-  async assertMayRotate(store, tenantId) {
+  /**
+   * A leaked sandbox key must not yield the secret that signs production's verdicts.
+   * @throws DomainError production_key_required where this environment may not rotate the tenant's signing secret
+   */
+  async assertMayRotate(store: StoreReader, tenantId: string): Promise<void> {
     const tenant = await store.tenantById(tenantId)
     if (tenant?.productionIssuedAt != null) throw new DomainError('production_key_required')
   },
+}
+
+export type ProductionKeyIssue = typeof SANDBOX_KEY_ISSUE
+
+/** Production issues no key: its callers hold one. */
+export const NO_KEY_ISSUE: ProductionKeyIssue = {
+  onVerdict: async () => false,
+  assertMayRotate: async () => {},
 }

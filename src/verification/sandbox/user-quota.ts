@@ -6,12 +6,8 @@ import type { StoreTransaction } from '../../storage/store.js'
 
 type QuotaUser = Pick<SubjectRecord, 'tenantId' | 'blindIndex'>
 
-export interface UserQuota {
-  /** Counts a user who is being enrolled for the first time. @throws DomainError sandbox_quota_reached */
-  add(tx: StoreTransaction, user: QuotaUser): Promise<void>
-  /** Notes that a user was verified or enrolled again. */
-  noteUse(tx: StoreTransaction, user: QuotaUser): Promise<void>
-}
+/** What an enrollment and a verify ask of it. */
+export type UserQuota = Pick<SandboxUsers, keyof SandboxUsers>
 
 /** Production takes any number of users and notes no use. */
 export const UNLIMITED_USERS: UserQuota = {
@@ -23,7 +19,7 @@ export const UNLIMITED_USERS: UserQuota = {
 const NOTE_INTERVAL_MS = DAY_MS
 
 /** The sandbox's quota: a tenant may try with a limited number of users, and `RetentionJob` erases those that nobody uses. */
-export class SandboxUsers implements UserQuota {
+export class SandboxUsers {
   constructor(
     private readonly clock: Clock,
     /** Number of users that a tenant may have enrolled in the sandbox. */
@@ -31,7 +27,7 @@ export class SandboxUsers implements UserQuota {
   ) {}
 
   /**
-   * Notes a user who is being enrolled. The count reads at most `maxUsers` entries of an index.
+   * Counts a user who is being enrolled for the first time. The count reads at most `maxUsers` entries of an index.
    * @throws DomainError sandbox_quota_reached
    */
   async add(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
@@ -40,6 +36,7 @@ export class SandboxUsers implements UserQuota {
     await tx.noteSandboxUse({ blindIndex, tenantId, at: this.clock.now(), unlessSince: 0 })
   }
 
+  /** Notes that a user was verified or enrolled again. */
   async noteUse(tx: StoreTransaction, { tenantId, blindIndex }: QuotaUser): Promise<void> {
     const at = this.clock.now()
     await tx.noteSandboxUse({ blindIndex, tenantId, at, unlessSince: at - NOTE_INTERVAL_MS })
