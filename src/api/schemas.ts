@@ -6,6 +6,17 @@ import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
 import { FINDINGS } from '../contract/capture-fault.js'
 import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture/capture-integrity.js'
 
+/** A text that needs only to be described. */
+export const text = (description: string) => Type.String({ description })
+/** One of some words. */
+export const words = <const Word extends string>(values: readonly Word[], description?: string) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { ...(description && { description }) },
+  )
+export const nullable = <T extends TSchema>(schema: T, description?: string) =>
+  Type.Union([schema, Type.Null()], { ...(description && { description }) })
+
 /** Characters of a nonce: 32 bytes in base64url. */
 export const NONCE_LENGTH = 43
 
@@ -54,7 +65,7 @@ const MAX_IMAGES = 5
 /** The report of a browser about a capture. */
 export const captureReport = Type.Object(
   {
-    signals: Type.Array(Type.Union(CLIENT_SIGNALS.map((code) => Type.Literal(code))), {
+    signals: Type.Array(words(CLIENT_SIGNALS), {
       uniqueItems: true,
       maxItems: CLIENT_SIGNALS.length,
       description: 'Signals that the browser saw; an empty list where it saw none.',
@@ -73,13 +84,11 @@ export const captureIntegrityField = Type.Object(
     signals: Type.Array(
       Type.Object(
         {
-          code: Type.Union(
-            [...CLIENT_SIGNALS, ...SERVER_SIGNALS].map((code) => Type.Literal(code)),
-            { description: 'Name of the signal.' },
+          code: words([...CLIENT_SIGNALS, ...SERVER_SIGNALS], 'Name of the signal.'),
+          source: words(
+            ['client', 'server'],
+            '`client`: the browser reported it. `server`: the service found it in the pictures.',
           ),
-          source: Type.Union([Type.Literal('client'), Type.Literal('server')], {
-            description: '`client`: the browser reported it. `server`: the service found it in the pictures.',
-          }),
         },
         {
           title: 'CaptureSignal',
@@ -121,14 +130,11 @@ export const exactlyOnePictureField = (captures: readonly FurtherField[]) => ({
   })),
 })
 
-export const requireLiveness = Type.Union(
-  LIVENESS_REQUIREMENTS.map((name) => Type.Literal(name)),
-  {
-    default: 'none',
-    description:
-      'Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The requirements of the installation and of the tenant’s contract apply as well.',
-  },
-)
+export const requireLiveness = Type.Union(words(LIVENESS_REQUIREMENTS).anyOf, {
+  default: 'none',
+  description:
+    'Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The requirements of the installation and of the tenant’s contract apply as well.',
+})
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -146,17 +152,12 @@ export const consent = Type.Object(
   { title: 'Consent', additionalProperties: false, description: 'A person’s consent.' },
 )
 
-export const nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()])
-
-const component = Type.Union(
-  QUALITY_COMPONENTS.map((name) => Type.Literal(name)),
-  { description: 'Quality component, by its name in ISO/IEC 29794-5.' },
-)
+const component = words(QUALITY_COMPONENTS, 'Quality component, by its name in ISO/IEC 29794-5.')
 const bound = Type.Object(
   { min: Type.Optional(Type.Number()), max: Type.Optional(Type.Number()) },
   { title: 'QualityBound', description: 'Range of good values, both ends included; an absent end is open.' },
 )
-const imageField = Type.String({ description: 'The field of the request that holds the photo.' })
+const imageField = text('The field of the request that holds the photo.')
 
 const qualityIssue = Type.Object(
   {
@@ -164,11 +165,8 @@ const qualityIssue = Type.Object(
     component,
     value: Type.Number({ description: 'Measured value of the component.' }),
     bound,
-    guidance: Type.Union(
-      PHOTO_GUIDANCE.map((code) => Type.Literal(code)),
-      { description: 'Advice to the person.' },
-    ),
-    hint: Type.String({ description: 'The advice as a sentence to show to the person.' }),
+    guidance: words(PHOTO_GUIDANCE, 'Advice to the person.'),
+    hint: text('The advice as a sentence to show to the person.'),
   },
   { title: 'QualityIssue', description: 'A component that is beyond its bound for an enrollment photo.' },
 )
@@ -255,11 +253,11 @@ export const liveness = Type.Object(
       }),
     ),
     passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
-    guidance: Type.Array(Type.Union(GUIDANCE.map((name) => Type.Literal(name))), {
+    guidance: Type.Array(words(GUIDANCE), {
       description:
         'Advice for the person after a capture that failed, the most urgent first; empty where there is none.',
     }),
-    findings: Type.Array(Type.Union(FINDINGS.map((name) => Type.Literal(name))), {
+    findings: Type.Array(words(FINDINGS), {
       description:
         'Suspicions about a capture that failed; empty where there are none. For the backend, never for the person.',
     }),

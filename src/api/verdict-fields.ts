@@ -18,8 +18,10 @@ import {
   liveness,
   nullable,
   quality,
+  text,
   time,
   userId,
+  words,
 } from './schemas.js'
 import { livenessView, scoreView } from './views.js'
 
@@ -81,20 +83,20 @@ const assessedOf = ({ verdict: { comparison } }: Reached) => comparison?.sample.
 const VERDICT_FIELDS: readonly VerdictField[] = [
   {
     name: 'verification_id',
-    response: Type.String({ description: 'The `jti` of the JWT.' }),
+    response: text('The `jti` of the JWT.'),
     to: ['audit'],
     value: ({ verificationId }) => verificationId,
   },
   { name: 'user_id', response: userId, value: ({ call }) => call.input.user_id },
   {
     name: 'verdict',
-    response: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
+    response: words(['approved', 'rejected']),
     to: EVERYWHERE,
     value: (reached) => (isApproved(reached) ? 'approved' : 'rejected'),
   },
   {
     name: 'reason',
-    response: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+    response: nullable(words(REASONS)),
     to: ['audit', 'kept', 'observed'],
     value: ({ verdict }) => verdict.reason,
   },
@@ -132,21 +134,18 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
   },
   {
     name: 'fmr_basis',
-    response: Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
-      description:
-        'Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.',
-    }),
+    response: words(
+      ['measured', 'extrapolated'],
+      'Basis of `fmr`: `extrapolated` where nobody has measured the rate and the operator accepted that.',
+    ),
     to: STATED,
     value: ({ verdict }) => verdict.terms.point.basis,
   },
   {
     name: 'model_grade',
-    response: Type.Union(
-      PACK_GRADES.map((grade) => Type.Literal(grade)),
-      {
-        description:
-          'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
-      },
+    response: words(
+      PACK_GRADES,
+      'Grade of the model pack at this rate: `production` where the rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
     ),
     to: STATED,
     value: ({ verdict }) => verdict.terms.point.grade,
@@ -187,9 +186,7 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
   { name: 'replay_suspected', to: RECORDED, value: ({ verdict }) => verdict.replaySuspected },
   {
     name: 'capture_integrity',
-    response: Type.Union([captureIntegrityField, Type.Null()], {
-      description: 'Null where no report was sent.',
-    }),
+    response: nullable(captureIntegrityField, 'Null where no report was sent.'),
     to: [...RECORDED, 'refused'],
     value: ({ verdict }) => verdict.evidence.integrity ?? undefined,
   },
@@ -211,17 +208,13 @@ const VERDICT_FIELDS: readonly VerdictField[] = [
   },
   {
     name: 'jwt',
-    response: Type.String({
-      description: 'The verdict, signed with the signing secret that the caller holds.',
-    }),
+    response: text('The verdict, signed with the signing secret that the caller holds.'),
     value: ({ tokens }) => tokens?.jwt,
   },
   {
     name: 'jwt_next',
     response: nullable(
-      Type.String({
-        description: 'During a rotation overlap: the same claims under the new secret. Null otherwise.',
-      }),
+      text('During a rotation overlap: the same claims under the new secret. Null otherwise.'),
     ),
     value: ({ tokens }) => tokens?.jwt_next,
   },

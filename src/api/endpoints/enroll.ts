@@ -38,8 +38,10 @@ import {
   exactlyOnePictureField,
   includeField,
   liveness,
+  nullable,
   pictureFields,
   requireLiveness,
+  text,
   time,
   userId,
 } from '../schemas.js'
@@ -93,10 +95,8 @@ const assessed = {
   user_id: userId,
   quality: enrollmentQuality,
   liveness,
-  capture_integrity: Type.Union([captureIntegrityField, Type.Null()], {
-    description: 'Null where no report was sent.',
-  }),
-  model: Type.String({ description: 'The model pack that made the reference.' }),
+  capture_integrity: nullable(captureIntegrityField, 'Null where no report was sent.'),
+  model: text('The model pack that made the reference.'),
 }
 
 const successWith = ({ enroll: parts }: Parts) =>

@@ -7,7 +7,7 @@ import { templateOf } from '../../users/templates.js'
 import { comparedModel } from '../../verification/references/deciding-model.js'
 import { type CallParts, responseFields } from '../call-parts.js'
 import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
-import { consent, nullable, time, userId } from '../schemas.js'
+import { consent, nullable, text, time, userId, userPath, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
 /** A user, without what features add. */
@@ -19,7 +19,7 @@ export const userSchema = Type.Object(
     reference: Type.Object({
       reference_id: Type.String(),
       created_at: time('When the reference was captured, or photos were last added to it.'),
-      model: Type.String({ description: 'The model pack that made the reference.' }),
+      model: text('The model pack that made the reference.'),
       comparable: Type.Boolean({
         description:
           'Whether the user has a template of the model pack that decides. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
@@ -28,12 +28,9 @@ export const userSchema = Type.Object(
       consent: nullable(consent),
     }),
     lockout: Type.Object({
-      status: Type.Union(
-        [Type.Literal('none'), Type.Literal('locked_out'), Type.Literal('reference_disabled')],
-        {
-          description:
-            'Lockout that a verification would report now. Only a new enrollment ends `reference_disabled`.',
-        },
+      status: words(
+        ['none', 'locked_out', 'reference_disabled'],
+        'Lockout that a verification would report now. Only a new enrollment ends `reference_disabled`.',
       ),
       ends_at: nullable(time('When `locked_out` ends; null for any other status.')),
       rejections: Type.Integer({ minimum: 0, description: 'Consecutive rejections so far.' }),
@@ -41,10 +38,6 @@ export const userSchema = Type.Object(
   },
   { title: 'User' },
 )
-
-const pathParameters = {
-  user_id: { schema: userId, description: 'The user, percent-encoded.' },
-}
 
 /** @param parts what features add to users */
 export const getUserDescription = (parts: CallParts['user']): EndpointDescription => ({
@@ -56,7 +49,7 @@ export const getUserDescription = (parts: CallParts['user']): EndpointDescriptio
   summary: 'Look a user up',
   description:
     'Says whether a user is enrolled, since when, with which model pack, and whether the user is locked out. The answer holds nothing biometric, and the call writes no audit entry. A user id that is `.` or `..` has no address.',
-  pathParameters,
+  pathParameters: userPath,
   success: {
     status: 200,
     description: 'The user is enrolled.',

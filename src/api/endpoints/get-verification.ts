@@ -14,7 +14,7 @@ import {
   SMALL_BODY_BYTES,
   VERIFICATION,
 } from '../endpoint.js'
-import { nullable, SHA256_HEX, time, userId } from '../schemas.js'
+import { nullable, SHA256_HEX, text, time, userId, words } from '../schemas.js'
 import type { Services } from '../services.js'
 import { amrOf } from '../verdict-fields.js'
 
@@ -26,15 +26,14 @@ const ofEarlierVersions = 'Null for a verification by a version that did not rec
 const successWith = (parts: readonly LookupPart[]) =>
   Type.Object(
     {
-      verification_id: Type.String({ description: 'The `jti` of the JWT.' }),
+      verification_id: text('The `jti` of the JWT.'),
       user_id: nullable(
-        Type.String({
-          description:
-            'The user, where the query named the user. Null otherwise: the service does not store user ids.',
-        }),
+        text(
+          'The user, where the query named the user. Null otherwise: the service does not store user ids.',
+        ),
       ),
-      verdict: Type.Union([Type.Literal('approved'), Type.Literal('rejected')]),
-      reason: nullable(Type.Union(REASONS.map((reason) => Type.Literal(reason)))),
+      verdict: words(['approved', 'rejected']),
+      reason: nullable(words(REASONS)),
       score: nullable(
         Type.Number({
           description: 'Similarity; higher is more alike. Null when the images were not compared.',
@@ -42,21 +41,10 @@ const successWith = (parts: readonly LookupPart[]) =>
       ),
       threshold: Type.Number({ description: 'Lowest score that was approved.' }),
       fmr: Type.Number({ description: 'False match rate that the threshold reached on calibration data.' }),
-      fmr_basis: nullable(
-        Type.Union([Type.Literal('measured'), Type.Literal('extrapolated')], {
-          description: `Basis of \`fmr\`. ${ofEarlierVersions}`,
-        }),
-      ),
-      model_grade: nullable(
-        Type.Union(
-          PACK_GRADES.map((grade) => Type.Literal(grade)),
-          {
-            description: `Grade of the model pack at this rate. ${ofEarlierVersions}`,
-          },
-        ),
-      ),
-      model: Type.String({ description: 'The model pack that compared.' }),
-      acr: nullable(Type.String({ description: `The \`acr\` of the JWT. ${ofEarlierVersions}` })),
+      fmr_basis: nullable(words(['measured', 'extrapolated'], `Basis of \`fmr\`. ${ofEarlierVersions}`)),
+      model_grade: nullable(words(PACK_GRADES, `Grade of the model pack at this rate. ${ofEarlierVersions}`)),
+      model: text('The model pack that compared.'),
+      acr: nullable(text(`The \`acr\` of the JWT. ${ofEarlierVersions}`)),
       amr: Type.Array(Type.String(), { description: 'The `amr` of the JWT.' }),
       replay: Type.Object(
         { suspected: Type.Boolean() },
@@ -69,26 +57,14 @@ const successWith = (parts: readonly LookupPart[]) =>
         }),
       ),
       ...responseFields(parts),
-      policy_hash: nullable(
-        Type.String({ description: 'The `policy_hash` of the JWT. Null where the tenant had no policy.' }),
-      ),
-      policy_rule: nullable(
-        Type.String({ description: 'The `policy_rule` of the JWT. Null where the tenant had no policy.' }),
-      ),
-      approval_id: nullable(
-        Type.String({
-          description: 'The other user’s verdict that this approval has used up; null for none.',
-        }),
-      ),
-      challenge_id: nullable(
-        Type.String({ description: 'The challenge whose frames were judged; null for photos.' }),
-      ),
+      policy_hash: nullable(text('The `policy_hash` of the JWT. Null where the tenant had no policy.')),
+      policy_rule: nullable(text('The `policy_rule` of the JWT. Null where the tenant had no policy.')),
+      approval_id: nullable(text('The other user’s verdict that this approval has used up; null for none.')),
+      challenge_id: nullable(text('The challenge whose frames were judged; null for photos.')),
       capture_session_id: nullable(
-        Type.String({
-          description: 'The session of the hosted page that took the capture; null for any other caller.',
-        }),
+        text('The session of the hosted page that took the capture; null for any other caller.'),
       ),
-      request_id: Type.String({ description: 'The request that verified, the `txn` of the JWT.' }),
+      request_id: text('The request that verified, the `txn` of the JWT.'),
       verified_at: time('When the verdict was reached.'),
     },
     { title: 'Verification' },

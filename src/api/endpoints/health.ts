@@ -5,31 +5,27 @@ import { PACK_GRADES } from '../../../models/pack/grades.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, STATUS } from '../endpoint.js'
 import { retryAfter } from '../error-response.js'
+import { text, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
-const check = Type.Union([Type.Literal('ok'), Type.Literal('degraded')])
+const check = words(['ok', 'degraded'])
 
 const report = Type.Object(
   {
     status: check,
-    environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
+    environment: words(['production', 'sandbox']),
     version: Type.String(),
     checks: Type.Object({
       engine: Type.Object({
         status: check,
-        model: Type.String({ description: 'Model pack that serves.' }),
+        model: text('Model pack that serves.'),
         following_models: Type.Array(Type.String(), {
           description: 'Model packs that are loaded next to it during a change of the pack.',
         }),
-        grade: Type.Union(
-          PACK_GRADES.map((grade) => Type.Literal(grade)),
-          {
-            description: 'Grade of the pack at the configured false match rate.',
-          },
-        ),
+        grade: words(PACK_GRADES, 'Grade of the pack at the configured false match rate.'),
         workers: Type.Object({ ready: Type.Integer(), configured: Type.Integer() }),
         queue: Type.Object({ waiting: Type.Integer(), running: Type.Integer(), limit: Type.Integer() }),
-        execution_provider: Type.String({ description: 'The ONNX Runtime provider that runs the models.' }),
+        execution_provider: text('The ONNX Runtime provider that runs the models.'),
         fallbacks: Type.Array(Type.Object({ provider: Type.String(), reason: Type.String() }), {
           description: 'Providers that were configured before it and could not serve, and why.',
         }),
@@ -37,15 +33,10 @@ const report = Type.Object(
       store: Type.Object({ status: check }),
       http: Type.Object({
         status: check,
-        transport: Type.Union([Type.Literal('uws'), Type.Literal('node')], {
-          description: 'The HTTP server that answers: uWebSockets.js or node:http.',
-        }),
-        reason: Type.Union(
-          [Type.Literal('preferred'), Type.Literal('configured'), Type.Literal('unavailable')],
-          {
-            description:
-              'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
-          },
+        transport: words(['uws', 'node'], 'The HTTP server that answers: uWebSockets.js or node:http.'),
+        reason: words(
+          ['preferred', 'configured', 'unavailable'],
+          'Why this one: `preferred` is the first choice, `configured` was asked for, `unavailable` serves because uWebSockets.js does not load.',
         ),
       }),
     }),

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
 import { AUDIT, type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from '../endpoint.js'
-import { DIGITS, listOf, nullable, time } from '../schemas.js'
+import { DIGITS, listOf, nullable, text, time, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
 const DEFAULT_LIMIT = 50
@@ -15,21 +15,18 @@ const entry = Type.Object(
   {
     sequence: Type.Integer({ minimum: 1, description: '1, 2, 3, … without a gap.' }),
     created_at: time('When it happened.'),
-    event: Type.String({ description: `Name of the event: ${AUDIT_EVENTS.join(', ')}.` }),
-    actor: Type.String({
-      description:
-        'The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard.',
-    }),
-    request_id: nullable(Type.String({ description: 'The request that caused the event.' })),
-    status: nullable(Type.Integer({ description: 'HTTP status of the answer to a call of the API.' })),
-    code: nullable(Type.String({ description: 'Error code of a call that failed.' })),
-    subject: nullable(
-      Type.String({ description: 'Pseudonym of the user. Nobody can link it to a user who is erased.' }),
+    event: text(`Name of the event: ${AUDIT_EVENTS.join(', ')}.`),
+    actor: text(
+      'The actor: the id of an API key, `operator` for the command line, or an operator of the dashboard.',
     ),
+    request_id: nullable(text('The request that caused the event.')),
+    status: nullable(Type.Integer({ description: 'HTTP status of the answer to a call of the API.' })),
+    code: nullable(text('Error code of a call that failed.')),
+    subject: nullable(text('Pseudonym of the user. Nobody can link it to a user who is erased.')),
     facts: Type.Record(Type.String(), Type.Unknown(), {
       description: 'Further facts that were recorded about the event.',
     }),
-    hash: Type.String({ description: 'Chain value, in hex: it covers every entry up to this one.' }),
+    hash: text('Chain value, in hex: it covers every entry up to this one.'),
   },
   { title: 'AuditEntry' },
 )
@@ -39,10 +36,7 @@ const success = Type.Object(
     ...listOf(
       entry,
       'The entries, in the requested order.',
-      Type.String({
-        description:
-          'Send it as `after` to read the entries that follow, now or when more have been written.',
-      }),
+      text('Send it as `after` to read the entries that follow, now or when more have been written.'),
     ),
     broken_sequence: nullable(
       Type.Integer({
@@ -62,7 +56,7 @@ const query = {
       'A `next_cursor`: the page begins after it. Default: the start of the log, or its end with `order=desc`.',
   },
   order: {
-    schema: Type.Union([Type.Literal('asc'), Type.Literal('desc')], { default: 'asc' }),
+    schema: Type.Union(words(['asc', 'desc']).anyOf, { default: 'asc' }),
     description: '`asc`: oldest first. `desc`: newest first.',
   },
   limit: {
@@ -70,7 +64,7 @@ const query = {
     description: 'Largest number of entries on the page.',
   },
   event: {
-    schema: Type.Union(AUDIT_EVENTS.map((name) => Type.Literal(name))),
+    schema: words(AUDIT_EVENTS),
     description: 'Only entries of this event.',
   },
 }

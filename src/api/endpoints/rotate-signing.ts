@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { OVERLAP_MS } from '../../tenants/signing-secrets.js'
 import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from '../endpoint.js'
-import { time } from '../schemas.js'
+import { text, time } from '../schemas.js'
 import type { Services } from '../services.js'
 
 const body = Type.Object(
@@ -25,10 +25,8 @@ const body = Type.Object(
 export const rotationSchema = Type.Object(
   {
     signing_secret: Type.Object({
-      id: Type.String({ description: 'The `kid` of signatures and JWTs.' }),
-      secret: Type.String({
-        description: 'The new signing secret. No replay and no other call returns it again.',
-      }),
+      id: text('The `kid` of signatures and JWTs.'),
+      secret: text('The new signing secret. No replay and no other call returns it again.'),
       created_at: time('When the secret was made.'),
     }),
     previous: Type.Object({ id: Type.String(), valid_until: time('End of the overlap.') }),
