@@ -25,9 +25,9 @@ export interface SignedResponse {
 /** Options of the check of a signature. */
 export interface SignatureOptions {
   /** The time of the check in unix seconds; default: now. */
-  now?: number
+  now?: number | undefined
   /** Greatest age of the signature, and greatest difference of the clocks, in seconds; default 300. */
-  signatureToleranceSeconds?: number
+  signatureToleranceSeconds?: number | undefined
 }
 
 export const DEFAULT_SIGNATURE_TOLERANCE_SECONDS = 300

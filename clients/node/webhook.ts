@@ -10,13 +10,9 @@ import type { Environment, WebhookEvent } from './types.js'
 const BASE64_OBJECT = /^eyJ/
 
 /** Options of `verifyWebhook`. */
-export interface WebhookOptions {
+export interface WebhookOptions extends SignatureOptions {
   /** The environment whose events are expected; default `production`, so that an event of the sandbox never passes by omission. */
   environment?: Environment | undefined
-  /** The time of the check in unix seconds; default: now. */
-  now?: number | undefined
-  /** Greatest age of the signature, and greatest difference of the clocks, in seconds; default 300. */
-  signatureToleranceSeconds?: number | undefined
 }
 
 /**
@@ -31,7 +27,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: Uint8Array | string,
   signingSecret: SigningSecretSource,
-  { environment = 'production', now, signatureToleranceSeconds }: WebhookOptions = {},
+  { environment = 'production', ...options }: WebhookOptions = {},
 ): Promise<WebhookEvent> {
   if (typeof headers !== 'object' || headers === null)
     throw new TypeError("headers must be the request's headers")
@@ -40,10 +36,6 @@ export async function verifyWebhook(
   if (bytes === null)
     throw new TypeError('body must be the raw body of the request, bytes or text, and not parsed JSON')
   const eventId = headerOf(headers, 'x-svc-webhook-id')
-  const options: SignatureOptions = {
-    ...(now === undefined ? {} : { now }),
-    ...(signatureToleranceSeconds === undefined ? {} : { signatureToleranceSeconds }),
-  }
   const headAt: SignedHead = (env, timestamp) => `webhook:v2:${env}:${timestamp}:${eventId}:`
   const secrets = await readSecrets(signingSecret)
   const signature = headerOf(headers, 'x-svc-signature')

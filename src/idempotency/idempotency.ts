@@ -12,25 +12,17 @@
  *   1. `begin` claims the scope.             The claim is in memory (`LocalClaims`), or, where several services share a
  *                                            database, a row of the table `claim` that names the service.
  *   2. `begin` reads the record.             A kept response is replayed and the claim released: kept.
- *   3. The endpoint does its slow work.      Nothing is durable.
+ *   3. The endpoint does its slow work.      Nothing is durable yet: a crash up to here leaves nothing to recover.
  *   4. `Execution.keep` inserts the record.  Durable with the commit of the transaction that also holds the effect and the
  *                                            audit entry: either all three exist, or none of them.
  *   5. `Execution.release` frees the claim.  Later requests find the record.
  *
- * Who recovers from a crash, by the last step that was done:
- *
- *   1 to 3  Nobody has to: nothing has happened. A claim in memory dies with its process. A row counts only while the lease of
- *           its service lasts; after that the next `begin` takes it over. Until then callers get `idempotency_in_progress` with
- *           the rest of the lease as `Retry-After`.
- *   4       The effect is there, and its caller may have no answer. The caller sends the request again and gets the replay.
- *   5       The same.
+ * A claim in memory dies with its process. A row counts only while the lease of its service lasts; after that the next `begin`
+ * takes it over, and until then callers get `idempotency_in_progress` with the rest of the lease as `Retry-After`. A caller that
+ * got no answer after step 4 sends the request again and gets the replay.
  *
  * Two executions can overlap where a service is taken for dead and is not. Both try to insert the same record; the second
  * transaction fails with `AlreadyExecutedError`, and `ApiServer.execute` answers with what the first one kept.
- *
- * Tested under SIGKILL by `test/faults/campaign.test.ts` (one service) and `test/chaos/short.test.ts` (a cluster); at loss of
- * power after any write by `test/powerloss/campaign.test.ts`; at two services at once by `test/cluster/journeys.test.ts`; and
- * against a model of these states by `idempotency.model.test.ts`.
  */
 import { createHmac } from 'node:crypto'
 import type { Environment } from '../config/config.js'

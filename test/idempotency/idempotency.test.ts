@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { Idempotency, type IdempotentRequest } from '../../src/idempotency/idempotency.js'
+import type { Environment } from '../../src/config/config.js'
+import { Idempotency } from '../../src/idempotency/idempotency.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { StoreUnavailableError } from '../../src/storage/store.js'
 import { expectRefusal } from '../support/answers.js'
-import { type ApiResponse, apiClient } from '../support/client.js'
+import { type ApiResponse, apiClient, type CallOptions } from '../support/client.js'
 import { poll } from '../support/command.js'
 import { countRows, keptBytes } from '../support/database.js'
 import { base64, landscape, photoOf, unseenFace } from '../support/faces.js'
@@ -25,9 +26,40 @@ const sandbox = tenant.sandbox
 const production = await running.production(tenant)
 const image = base64(await plain())
 const photo = await photoOf('ada')
+const faceless = base64(await landscape())
 
 const keyed = (key: string = randomUUID()) => ({ headers: { 'X-Svc-Idempotency-Key': key } })
 const isReplay = (response: ApiResponse) => response.headers.get('x-svc-idempotent-replay') === 'true'
+/** Expected replay of the first answer, byte for byte. */
+const expectReplay = async (call: Promise<ApiResponse>, first: ApiResponse) => {
+  const again = await call
+  expect([isReplay(again), again.status, again.text]).toEqual([true, first.status, first.text])
+}
+/** Expected execution: the call is no replay. */
+const expectExecuted = async (call: Promise<ApiResponse>, status = 201) => {
+  const response = await call
+  expect([response.status, isReplay(response)]).toEqual([status, false])
+  return response
+}
+/** `POST /v1/enroll` as bytes, with headers that `fetch` would correct. */
+const rawEnroll = (apiKey: string, key: string, length: number, body: string) =>
+  rawRequest(
+    'POST /v1/enroll',
+    [
+      `Authorization: Bearer ${apiKey}`,
+      `X-Svc-Idempotency-Key: ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${length}`,
+    ],
+    body,
+  )
+const idempotency = (store = running.service.core.store) => {
+  const { vault, keys } = running.service.core
+  return new Idempotency(store, vault, keys, running.clock)
+}
+const requestOf = (tenantId: string, key: string, environment: Environment, path: string) => ({
+  ...{ tenantId, key, environment, method: 'POST', path },
+})
 let users = 0
 const newUser = () => `user-${++users}`
 
@@ -105,14 +137,11 @@ describe('a replay', () => {
     const request = { user_id, image, replace: true }
     const first = await sandbox.enroll(request, once)
     running.clock.advance(DAY_MS - 1)
-    const late = await sandbox.enroll(request, once)
-    expect([isReplay(late), late.text]).toEqual([true, first.text])
+    await expectReplay(sandbox.enroll(request, once), first)
     running.clock.advance(1)
-    const tooLate = await sandbox.enroll(request, once)
-    expect([tooLate.status, isReplay(tooLate)]).toEqual([201, false])
+    const tooLate = await expectExecuted(sandbox.enroll(request, once))
     expect(tooLate.body.reference_id).not.toBe(first.body.reference_id)
-    const again = await sandbox.enroll(request, once)
-    expect([isReplay(again), again.text]).toEqual([true, tooLate.text])
+    await expectReplay(sandbox.enroll(request, once), tooLate)
   })
 
   it('replays after a restart', async () => {
@@ -122,8 +151,7 @@ describe('a replay', () => {
     const first = await owner.sandbox.enroll({ user_id: 'u', image }, once)
     await other.restart()
     const client = apiClient(other.service.url('sandbox'), owner.sandboxKey)
-    const second = await client.enroll({ user_id: 'u', image }, once)
-    expect([isReplay(second), second.text]).toEqual([true, first.text])
+    await expectReplay(client.enroll({ user_id: 'u', image }, once), first)
     await other.stop()
   })
 
@@ -143,11 +171,9 @@ describe('another payload under the same key', () => {
     const once = keyed()
     const user_id = newUser()
     const first = await sandbox.enroll({ user_id, image }, once)
-    const other = await sandbox.enroll({ user_id: newUser(), image }, once)
-    expect(other.status).toBe(422)
-    expect(other.body).toMatchObject({ error: 'conflict', code: 'idempotency_key_reused' })
-    const again = await sandbox.enroll({ user_id, image }, once)
-    expect([isReplay(again), again.text]).toEqual([true, first.text])
+    const other = sandbox.enroll({ user_id: newUser(), image }, once)
+    await expectRefusal(other, 422, 'idempotency_key_reused', { error: 'conflict' })
+    await expectReplay(sandbox.enroll({ user_id, image }, once), first)
   })
 
   it('compares payloads by their bytes: even other white space is another payload', async () => {
@@ -191,8 +217,7 @@ describe('the same key in parallel', () => {
     for (const response of responses)
       if (response.status !== 409) expect(response.text).toBe(executed[0]!.text)
     expect(await countRows(running, 'audit')).toBe(before + 1)
-    const after = await production.enroll(request, once)
-    expect([isReplay(after), after.text]).toEqual([true, executed[0]!.text])
+    await expectReplay(production.enroll(request, once), executed[0]!)
   })
 
   it('rotates once for parallel requests with one key', async () => {
@@ -212,13 +237,8 @@ describe('the same key in parallel', () => {
 })
 
 describe('the signing secret of a rotation', () => {
-  const rotationOf = (tenantId: string, key: string): IdempotentRequest => ({
-    ...{ tenantId, key, environment: 'sandbox', method: 'POST', path: '/v1/keys/rotate-signing' },
-  })
-  const idempotency = () => {
-    const { store, vault, keys } = running.service.core
-    return new Idempotency(store, vault, keys, running.clock)
-  }
+  const rotationOf = (tenantId: string, key: string) =>
+    requestOf(tenantId, key, 'sandbox', '/v1/keys/rotate-signing')
 
   it('keeps no signing secret in the kept response of a rotation', async () => {
     const other = await running.tenant()
@@ -251,118 +271,71 @@ describe('the signing secret of a rotation', () => {
     expect((await other.sandbox.rotate(undefined, keyed(key))).status).toBe(200)
     await running.production(other)
     for (const once of [keyed(key), keyed()]) {
-      const refused = await other.sandbox.rotate(undefined, once)
-      expect([refused.status, refused.body.code, isReplay(refused)]).toEqual([
-        403,
-        'production_key_required',
-        false,
-      ])
+      const refused = await expectExecuted(other.sandbox.rotate(undefined, once), 403)
+      expect(refused.body.code).toBe('production_key_required')
       expect(refused.text).not.toContain('sec_')
     }
   })
 })
 
 describe('a refusal of the execution is kept', () => {
-  it('keeps a refusal of the execution: 404', async () => {
+  it('keeps a 404, even when the user is enrolled meanwhile', async () => {
     const once = keyed()
     const user_id = newUser()
     const first = await sandbox.verify({ user_id, image, action }, once)
     expect(first.status).toBe(404)
     await sandbox.enroll({ user_id, image })
-    const second = await sandbox.verify({ user_id, image, action }, once)
-    expect([isReplay(second), second.text]).toEqual([true, first.text])
+    await expectReplay(sandbox.verify({ user_id, image, action }, once), first)
   })
 
-  it('keeps a refusal of the execution: 409', async () => {
+  it.each([
+    [409, photo, false],
+    [422, faceless, true],
+  ])('keeps a %d', async (status, image, replace) => {
     const once = keyed()
     const user_id = newUser()
-    await sandbox.enroll({ user_id, image })
-    const first = await sandbox.enroll({ user_id, image }, once)
-    expect(first.status).toBe(409)
-    const second = await sandbox.enroll({ user_id, image }, once)
-    expect([second.status, isReplay(second), second.text]).toEqual([409, true, first.text])
-  })
-
-  it('keeps a refusal of the execution: 422', async () => {
-    const once = keyed()
-    const user_id = newUser()
-    const faceless = base64(await landscape())
-    const first = await production.enroll({ user_id, image: faceless }, once)
-    expect(first.status).toBe(422)
-    const second = await production.enroll({ user_id, image: faceless }, once)
-    expect([second.status, isReplay(second), second.text]).toEqual([422, true, first.text])
+    await production.enroll({ user_id, image: photo })
+    const first = await production.enroll({ user_id, image, replace }, once)
+    expect(first.status).toBe(status)
+    await expectReplay(production.enroll({ user_id, image, replace }, once), first)
   })
 })
 
 describe('what was not executed is not kept', () => {
-  const assertExecutesAgain = async (key: string) => {
-    const response = await sandbox.enroll({ user_id: newUser(), image }, keyed(key))
-    expect([response.status, isReplay(response)]).toEqual([201, false])
-  }
-
-  it('keeps no answer to a request that was not executed: 400', async () => {
-    for (const body of [{ user_id: 'x' }, { user_id: 'x', image: 'not base64!' }, { user_id: 5, image }]) {
-      const key = randomUUID()
-      expect((await sandbox.enroll(body, keyed(key))).status).toBe(400)
-      await assertExecutesAgain(key)
-    }
-  })
-
-  it('keeps no answer to a request that was not executed: 401 and 403', async () => {
+  it.each<[number, (once: CallOptions, key: string) => Promise<{ status: number } | null>]>([
+    [400, (once) => sandbox.enroll({ user_id: 'x' }, once)],
+    [400, (once) => sandbox.enroll({ user_id: 'x', image: 'not base64!' }, once)],
+    [400, (once) => sandbox.enroll({ user_id: 5, image }, once)],
+    [401, (once) => running.anonymous('sandbox').enroll({ user_id: 'x', image }, once)],
+    [
+      403,
+      (once) =>
+        apiClient(running.service.url('production'), tenant.sandboxKey).enroll({ user_id: 'x', image }, once),
+    ],
+    [
+      413,
+      (_, key) => exchange(running.service.url('sandbox'), rawEnroll(tenant.sandboxKey, key, 500_000, 'x')),
+    ],
+    [
+      415,
+      ({ headers }) => {
+        const options = { raw: '{}', headers: { ...headers, 'Content-Type': 'text/plain' } }
+        return sandbox.call('POST', '/v1/enroll', undefined, options)
+      },
+    ],
+    [429, (once) => sandbox.enroll({ user_id: 'a+rate_limited', image }, once)],
+    [503, (once) => sandbox.enroll({ user_id: 'a+unavailable', image }, once)],
+  ])('keeps no answer to a request that was not executed: %d', async (status, send) => {
     const key = randomUUID()
-    const anonymous = running.anonymous('sandbox')
-    expect((await anonymous.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(401)
-    const foreign = apiClient(running.service.url('production'), tenant.sandboxKey)
-    expect((await foreign.enroll({ user_id: 'x', image }, keyed(key))).status).toBe(403)
-    await assertExecutesAgain(key)
+    expect((await send(keyed(key), key))?.status).toBe(status)
+    await expectExecuted(sandbox.enroll({ user_id: newUser(), image }, keyed(key)))
   })
 
   it('keeps no 403 of a rotation', async () => {
     const key = randomUUID()
     const other = await running.tenant()
     await other.sandbox.verify({ user_id: 'a+match', image, action })
-    for (let i = 0; i < 2; i++) {
-      const response = await other.sandbox.rotate(undefined, keyed(key))
-      expect([response.status, isReplay(response)]).toEqual([403, false])
-    }
-  })
-
-  it('keeps no answer to a request that was not executed: 413', async () => {
-    const key = randomUUID()
-    const raw = rawRequest(
-      'POST /v1/enroll',
-      [
-        `Authorization: Bearer ${tenant.sandboxKey}`,
-        `X-Svc-Idempotency-Key: ${key}`,
-        'Content-Type: application/json',
-        'Content-Length: 500000',
-      ],
-      'x',
-    )
-    expect((await exchange(running.service.url('sandbox'), raw))?.status).toBe(413)
-    await assertExecutesAgain(key)
-  })
-
-  it('keeps no answer to a request that was not executed: 415', async () => {
-    const key = randomUUID()
-    const response = await sandbox.call('POST', '/v1/enroll', undefined, {
-      raw: '{}',
-      headers: { 'X-Svc-Idempotency-Key': key, 'Content-Type': 'text/plain' },
-    })
-    expect(response.status).toBe(415)
-    await assertExecutesAgain(key)
-  })
-
-  it('keeps no answer to a request that was not executed: 429', async () => {
-    const key = randomUUID()
-    expect((await sandbox.enroll({ user_id: 'a+rate_limited', image }, keyed(key))).status).toBe(429)
-    await assertExecutesAgain(key)
-  })
-
-  it('keeps no answer to a request that was not executed: 503', async () => {
-    const key = randomUUID()
-    expect((await sandbox.enroll({ user_id: 'a+unavailable', image }, keyed(key))).status).toBe(503)
-    await assertExecutesAgain(key)
+    for (let i = 0; i < 2; i++) await expectExecuted(other.sandbox.rotate(undefined, keyed(key)), 403)
   })
 
   it('keeps no answer to a request that failed: 500', async () => {
@@ -380,35 +353,20 @@ describe('what was not executed is not kept', () => {
     await put(Buffer.alloc(1))
     await expectRefusal(sandbox.verify({ user_id, image, action }, keyed(key)), 500, 'internal_error')
     await put(kept)
-    const mended = await sandbox.verify({ user_id, image, action }, keyed(key))
-    expect([mended.status, isReplay(mended)]).toEqual([200, false])
+    await expectExecuted(sandbox.verify({ user_id, image, action }, keyed(key)), 200)
   })
 })
 
 describe('the scope of a key', () => {
-  it('keeps idempotency keys of each tenant apart', async () => {
+  it('keeps idempotency keys of each tenant, each environment and each path apart', async () => {
     const once = keyed()
-    const [one, two] = [await running.tenant(), await running.tenant()]
-    const request = { user_id: 'same', image }
-    const responses = [await one.sandbox.enroll(request, once), await two.sandbox.enroll(request, once)]
-    expect(responses.map(isReplay)).toEqual([false, false])
-    expect(responses.map(({ status }) => status)).toEqual([201, 201])
-  })
-
-  it('keeps idempotency keys of each environment apart', async () => {
-    const once = keyed()
-    const request = { user_id: newUser(), image: photo }
-    expect((await sandbox.enroll(request, once)).status).toBe(201)
-    const other = await production.enroll(request, once)
-    expect([other.status, isReplay(other)]).toEqual([201, false])
-  })
-
-  it('keeps idempotency keys of each path apart', async () => {
-    const once = keyed()
+    const other = await running.tenant()
     const user_id = newUser()
-    expect((await sandbox.enroll({ user_id, image }, once)).status).toBe(201)
-    const verified = await sandbox.verify({ user_id, image, action }, once)
-    expect([verified.status, isReplay(verified)]).toEqual([200, false])
+    const request = { user_id, image: photo }
+    await expectExecuted(sandbox.enroll(request, once))
+    await expectExecuted(other.sandbox.enroll(request, once))
+    await expectExecuted(production.enroll(request, once))
+    await expectExecuted(sandbox.verify({ user_id, image, action }, once), 200)
   })
 
   it('replays for every API key of a tenant', async () => {
@@ -418,15 +376,17 @@ describe('the scope of a key', () => {
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
     const key = await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
-    const second = await apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once)
-    expect([isReplay(second), second.text]).toEqual([true, first.text])
+    await expectReplay(
+      apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once),
+      first,
+    )
   })
 
   it('asks the caller to try again when the user is erased while the kept response is read', async () => {
     const key = randomUUID()
     const user_id = newUser()
     expect((await production.enroll({ user_id, image: photo }, keyed(key))).status).toBe(201)
-    const { store, vault, keys } = running.service.core
+    const { store } = running.service.core
     const read: typeof store.read = {
       ...store.read,
       idempotencyRecord: async (scope, now) => {
@@ -435,21 +395,10 @@ describe('the scope of a key', () => {
         return record
       },
     }
-    const erasing = new Idempotency(
-      Object.create(store, { read: { value: read } }),
-      vault,
-      keys,
-      running.clock,
-    )
-    const place = {
-      tenantId: tenant.id,
-      environment: 'production',
-      method: 'POST',
-      path: '/v1/enroll',
-    } as const
-    await expect(erasing.kept({ ...place, key })).rejects.toBeInstanceOf(StoreUnavailableError)
-    const again = await production.enroll({ user_id, image: photo }, keyed(key))
-    expect([again.status, isReplay(again)]).toEqual([201, false])
+    const erasing = idempotency(Object.create(store, { read: { value: read } }))
+    const request = requestOf(tenant.id, key, 'production', '/v1/enroll')
+    await expect(erasing.kept(request)).rejects.toBeInstanceOf(StoreUnavailableError)
+    await expectExecuted(production.enroll({ user_id, image: photo }, keyed(key)))
   })
 
   it('ignores the idempotency key of a DELETE', async () => {
@@ -470,19 +419,7 @@ describe('an idempotency key', () => {
 
   it('refuses an idempotency key that is empty, longer, or holds anything else', async () => {
     for (const key of ['', 'x'.repeat(256), 'a\u00e9b', 'a\tb']) {
-      const raw = Buffer.from(
-        rawRequest(
-          'POST /v1/enroll',
-          [
-            `Authorization: Bearer ${tenant.sandboxKey}`,
-            `X-Svc-Idempotency-Key: ${key}`,
-            'Content-Type: application/json',
-            'Content-Length: 2',
-          ],
-          '{}',
-        ),
-        'latin1',
-      )
+      const raw = Buffer.from(rawEnroll(tenant.sandboxKey, key, 2, '{}'), 'latin1')
       const response = await exchange(running.service.url('sandbox'), raw)
       expect(response?.status, JSON.stringify(key)).toBe(400)
       expect(response?.body).toMatchObject({ error: 'invalid_request', code: 'invalid_idempotency_key' })
@@ -490,36 +427,22 @@ describe('an idempotency key', () => {
   })
 })
 
-describe('a caller that hangs up', () => {
-  it('frees the key of a caller that hangs up, and nothing has happened', async () => {
-    const key = randomUUID()
-    const request = { user_id: newUser(), image: base64(await unseenFace('ada')) }
-    const body = JSON.stringify(request)
-    // The only worker is busy, so that the request still waits when its caller hangs up.
-    const busy = Array.from({ length: 6 }, async () =>
-      production.enroll({ user_id: newUser(), image: base64(await unseenFace('ada')) }),
-    )
-    const connection = await openSocket(running.service.url('production'))
-    connection.socket.end(
-      rawRequest(
-        'POST /v1/enroll',
-        [
-          `Authorization: Bearer ${production.key}`,
-          `X-Svc-Idempotency-Key: ${key}`,
-          'Content-Type: application/json',
-          `Content-Length: ${body.length}`,
-        ],
-        body,
-      ),
-    )
-    await connection.closed()
-    expect(connection.received()).toBe('')
-    await poll(
-      async () => running.logText(),
-      (log) => log.includes('"status":499'),
-    )
-    await Promise.all(busy)
-    const again = await production.enroll(request, keyed(key))
-    expect([again.status, isReplay(again)]).toEqual([201, false])
-  })
+it('frees the key of a caller that hangs up, and nothing has happened', async () => {
+  const key = randomUUID()
+  const request = { user_id: newUser(), image: base64(await unseenFace('ada')) }
+  const body = JSON.stringify(request)
+  // The only worker is busy, so that the request still waits when its caller hangs up.
+  const busy = Array.from({ length: 6 }, async () =>
+    production.enroll({ user_id: newUser(), image: base64(await unseenFace('ada')) }),
+  )
+  const connection = await openSocket(running.service.url('production'))
+  connection.socket.end(rawEnroll(production.key, key, body.length, body))
+  await connection.closed()
+  expect(connection.received()).toBe('')
+  await poll(
+    async () => running.logText(),
+    (log) => log.includes('"status":499'),
+  )
+  await Promise.all(busy)
+  await expectExecuted(production.enroll(request, keyed(key)))
 })
