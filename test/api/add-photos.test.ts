@@ -1,5 +1,6 @@
 /** Tests of photos that are added to an enrolled user, and of photos that are only assessed. */
 import { describe, expect, it } from 'vitest'
+import { expectRefusal } from '../support/answers.js'
 import { countRows } from '../support/database.js'
 import { base64, landscape, photosOf } from '../support/faces.js'
 import { serviceOfFile } from '../support/service.js'
@@ -57,9 +58,8 @@ describe('a photo that is added', () => {
   it('refuses, counts and audits an added photo of somebody else, and changes nothing', async () => {
     await production.enroll({ user_id: 'guarded', image: ada })
     const before = await score('guarded', ada)
-    const { status, body } = await production.enroll({ user_id: 'guarded', image: grace, add: true })
-    expect(status).toBe(422)
-    expect(body).toMatchObject({ code: 'different_people', details: [{ path: 'image' }] })
+    const refused = production.enroll({ user_id: 'guarded', image: grace, add: true })
+    await expectRefusal(refused, 422, 'different_people', { details: [{ path: 'image' }] })
     expect(await lastEntry()).toMatchObject({
       event: 'enroll',
       status: 422,

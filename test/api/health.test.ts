@@ -70,42 +70,38 @@ describe('health', () => {
   })
 })
 
-describe('a database that another process keeps locked', () => {
-  it('answers writes with a coded 503 while another process locks the database, shows it in health, and recovers', async () => {
-    const locked = await serviceOfTest({ COUNTERSIGN_DEADLINE_MS: '1500' })
-    const { sandbox } = await locked.tenant()
-    const image = base64(await face('ada', 120))
-    const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
-    // The service runs on this thread: a wait inside SQLite would block the commit that it waits for.
-    await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
-    const refused = await sandbox.enroll({ user_id: 'ada', image })
-    expect(refused.status).toBe(503)
-    expect(refused.body.code).toBe('store_unavailable')
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    const degraded = await sandbox.health()
-    expect(degraded.status).toBe(503)
-    expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
-    other.exec('COMMIT')
-    other.close()
-    await expect.poll(async () => (await sandbox.health()).status).toBe(200)
-    expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
-  })
+it('answers writes with a coded 503 while another process locks the database, shows it in health, and recovers', async () => {
+  const locked = await serviceOfTest({ COUNTERSIGN_DEADLINE_MS: '1500' })
+  const { sandbox } = await locked.tenant()
+  const image = base64(await face('ada', 120))
+  const other = new Database(sqliteFile(locked.service.config), { timeout: 0 })
+  // The service runs on this thread: a wait inside SQLite would block the commit that it waits for.
+  await expect.poll(() => other.exec('BEGIN IMMEDIATE').inTransaction).toBe(true)
+  const refused = await sandbox.enroll({ user_id: 'ada', image })
+  expect(refused.status).toBe(503)
+  expect(refused.body.code).toBe('store_unavailable')
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  const degraded = await sandbox.health()
+  expect(degraded.status).toBe(503)
+  expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+  other.exec('COMMIT')
+  other.close()
+  await expect.poll(async () => (await sandbox.health()).status).toBe(200)
+  expect((await sandbox.enroll({ user_id: 'ada', image })).status).toBe(201)
 })
 
-describe('a database that cannot be read', () => {
-  it('reports a database that cannot be read to recent callers of health, and lets nobody else in', async () => {
-    const lost = await serviceOfTest()
-    const [known, stranger] = [await lost.tenant(), await lost.tenant()]
-    expect((await known.sandbox.health()).status).toBe(200)
-    const { read } = lost.service.core.store
-    const gone = async () => {
-      throw new StoreUnavailableError('the disk is gone')
-    }
-    Object.assign(read, { apiKeyByHash: gone, tenantById: gone })
-    const degraded = await known.sandbox.health()
-    expect(degraded.status).toBe(503)
-    expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
-    expect((await stranger.sandbox.health()).body.code).toBe('store_unavailable')
-    expect((await known.sandbox.erase('ada')).body.code).toBe('store_unavailable')
-  })
+it('reports a database that cannot be read to recent callers of health, and lets nobody else in', async () => {
+  const lost = await serviceOfTest()
+  const [known, stranger] = [await lost.tenant(), await lost.tenant()]
+  expect((await known.sandbox.health()).status).toBe(200)
+  const { read } = lost.service.core.store
+  const gone = async () => {
+    throw new StoreUnavailableError('the disk is gone')
+  }
+  Object.assign(read, { apiKeyByHash: gone, tenantById: gone })
+  const degraded = await known.sandbox.health()
+  expect(degraded.status).toBe(503)
+  expect(degraded.body).toMatchObject({ status: 'degraded', checks: { store: { status: 'degraded' } } })
+  expect((await stranger.sandbox.health()).body.code).toBe('store_unavailable')
+  expect((await known.sandbox.erase('ada')).body.code).toBe('store_unavailable')
 })

@@ -31,6 +31,7 @@ const certificateOf = (pem: string) => new X509Certificate(pem).raw
 
 const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
 const tenant = await running.tenant()
+const { sandbox } = tenant
 const production = await running.production(tenant)
 const [ada, joan] = await photosOf('ada', 'joan')
 afterAll(async () => {
@@ -40,9 +41,12 @@ beforeEach(() => usePasskeys(running, tenant))
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
 let users = 0
+const device = (claims: object = {}) => new SoftwareAuthenticator({ origin: ORIGIN, ...claims })
 /** A passkey that the authority of the settings attests. */
-const attestedBy = (attestation = trusted.attest()) =>
-  new SoftwareAuthenticator({ origin: ORIGIN, attestation })
+const attested = () => device({ attestation: trusted.attest() })
+const begin = (client: ApiClient, user: string, fields = {}) =>
+  client.call('POST', passkeysPath(user, '/registration'), fields)
+const ask = async (fields: object) => (await sandbox.call('POST', '/v1/challenges', fields)).body
 const list = (user: string, client: ApiClient = production) => client.call('GET', passkeysPath(user))
 
 /** Enrolls a new user. */
@@ -58,15 +62,19 @@ async function holder(client: ApiClient = production) {
   return { user_id, authenticator, passkey: answer.body }
 }
 
-/** A verify with a photo and an assertion that the passkey made under these claims. */
-async function verified(
-  { user_id, authenticator }: Pick<Awaited<ReturnType<typeof holder>>, 'user_id' | 'authenticator'>,
-  claims: Parameters<SoftwareAuthenticator['get']>[1] = {},
-  fields: Record<string, unknown> = {},
-) {
+type Holder = Pick<Awaited<ReturnType<typeof holder>>, 'user_id' | 'authenticator'>
+type Claims = Parameters<SoftwareAuthenticator['get']>[1]
+
+/** The body of a verify with a photo and an assertion that the passkey made under these claims. */
+async function signed({ user_id, authenticator }: Holder, claims: Claims = {}) {
   const passkey_assertion = await asserted(production, user_id, action, authenticator, claims)
-  return production.verify({ user_id, image: ada, action, passkey_assertion, ...fields })
+  return { user_id, image: ada, action, passkey_assertion }
 }
+const verified = async (holder: Holder, claims: Claims = {}, fields = {}) =>
+  production.verify({ ...(await signed(holder, claims)), ...fields })
+/** The verdict names these claims in its JWT. */
+const expectClaims = (jwt: string, claims: object) =>
+  expect(decodeJwt(jwt, tenant.secret.secret)).toMatchObject({ claims })
 
 /** Newest first. */
 const auditEntries = async (event: string) => (await tenant.audit(event)).reverse()
@@ -74,9 +82,7 @@ const auditEntries = async (event: string) => (await tenant.audit(event)).revers
 describe('a registration', () => {
   it('asks for user verification, no attestation, and a handle that says nothing about the user', async () => {
     const user_id = await person()
-    const { status, body } = await production.call('POST', passkeysPath(user_id, '/registration'), {
-      user_name: 'Ada',
-    })
+    const { status, body } = await begin(production, user_id, { user_name: 'Ada' })
     expect(status).toBe(201)
     expect(body.options).toMatchObject({
       rp: { id: RP_ID, name: tenant.name },
@@ -111,26 +117,20 @@ describe('a registration', () => {
   })
 
   it('is good once, and only for the user for whom it began', async () => {
-    const { sandbox } = tenant
     const first = await holder(sandbox)
     const permit = () => proven(sandbox, first.user_id, first.authenticator, ada)
     const { begun, authenticator } = await registered(sandbox, first.user_id, undefined, await permit())
     const { challenge_id, nonce, options } = begun
-    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
-    const again = await sandbox.call('POST', passkeysPath(first.user_id), {
-      challenge_id,
-      nonce,
-      credential,
-    })
-    expect([again.status, again.body.code]).toEqual([409, 'challenge_used'])
+    const answer = { challenge_id, nonce, credential: device().create(options) }
+    await expectRefusal(sandbox.call('POST', passkeysPath(first.user_id), answer), 409, 'challenge_used')
     const other = await holder(sandbox)
-    const fresh = await sandbox.call('POST', passkeysPath(first.user_id, '/registration'), await permit())
-    const stolen = await sandbox.call('POST', passkeysPath(other.user_id), {
-      challenge_id: fresh.body.challenge_id,
-      nonce: fresh.body.nonce,
-      credential: authenticator.create(fresh.body.options),
+    const { body: fresh } = await begin(sandbox, first.user_id, await permit())
+    const stolen = sandbox.call('POST', passkeysPath(other.user_id), {
+      challenge_id: fresh.challenge_id,
+      nonce: fresh.nonce,
+      credential: authenticator.create(fresh.options),
     })
-    expect([stolen.status, stolen.body.code]).toEqual([422, 'challenge_mismatch'])
+    await expectRefusal(stolen, 422, 'challenge_mismatch')
   })
 
   it('is answered again for a repeat with the same idempotency key', async () => {
@@ -141,7 +141,7 @@ describe('a registration', () => {
     const begun = await post('/registration', {})
     expect((await post('/registration', {})).body).toEqual(begun.body)
     const { challenge_id, nonce, options } = begun.body
-    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
+    const credential = device().create(options)
     const first = await post('', { challenge_id, nonce, credential })
     const again = await post('', { challenge_id, nonce, credential })
     expect([first.status, again.status, again.body]).toEqual([201, 201, first.body])
@@ -159,62 +159,48 @@ describe('a registration', () => {
   })
 
   it('allows a user ten passkeys', async () => {
-    const { sandbox } = tenant
     const { user_id, authenticator } = await holder(sandbox)
     const permit = () => proven(sandbox, user_id, authenticator, ada)
     for (let i = 1; i < 10; i++)
       expect((await registered(sandbox, user_id, undefined, await permit())).answer.status).toBe(201)
-    const { status, body } = await sandbox.call(
-      'POST',
-      passkeysPath(user_id, '/registration'),
-      await permit(),
-    )
-    expect([status, body.code]).toEqual([409, 'passkey_limit_reached'])
+    await expectRefusal(begin(sandbox, user_id, await permit()), 409, 'passkey_limit_reached')
   })
 
   it('needs an enrolled user, settings of the tenant, and the scope `enroll`', async () => {
-    const unknown = await production.call('POST', passkeysPath('nobody', '/registration'), {})
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'reference_not_found'])
+    await expectRefusal(begin(production, 'nobody'), 404, 'reference_not_found')
     const stranger = await running.tenant()
     await stranger.sandbox.enroll({ user_id: 'u', image: ada })
-    const off = await stranger.sandbox.call('POST', passkeysPath('u', '/registration'), {})
-    expect([off.status, off.body.code]).toEqual([422, 'passkeys_unavailable'])
+    await expectRefusal(begin(stranger.sandbox, 'u'), 422, 'passkeys_unavailable')
   })
 })
 
 describe('a registration that asks for a verdict', () => {
   const permit = { type: 'register_passkey' }
-  const begin = (user: string, verification_id?: string) =>
-    production.call('POST', passkeysPath(user, '/registration'), { verification_id })
+  beforeEach(() => usePasskeys(running, tenant, { registration: 'verified' }))
 
   it('refuses to begin without an approved verify with liveness for `register_passkey`', async () => {
-    await usePasskeys(running, tenant, { registration: 'verified' })
     const user_id = await person()
-    expect((await begin(user_id)).body.code).toBe('passkey_verdict_required')
-    const photo = await production.verify({ user_id, image: ada, action: permit })
-    expect(photo.body.verdict).toBe('approved')
-    expect((await begin(user_id, photo.body.verification_id)).body.code).toBe('passkey_verdict_required')
+    await expectRefusal(begin(production, user_id), 403, 'passkey_verdict_required')
+    const { body } = await production.verify({ user_id, image: ada, action: permit })
+    expect(body.verdict).toBe('approved')
+    const begun = begin(production, user_id, { verification_id: body.verification_id })
+    await expectRefusal(begun, 403, 'passkey_verdict_required')
   })
 
   it('accepts the verdict once, of the same user, for ten minutes', async () => {
-    await usePasskeys(running, tenant, { registration: 'verified' })
-    const user_id = `sandboxed-${++users}`
-    const { sandbox } = tenant
-    await sandbox.enroll({ user_id, image: ada })
+    const user_id = await person(sandbox)
     await sandbox.enroll({ user_id: `${user_id}-other`, image: ada })
     const live = async () => {
-      const { body: asked } = await sandbox.call('POST', '/v1/challenges', { user_id, action: permit })
+      const asked = await ask({ user_id, action: permit })
       const { body } = await sandbox.verify({ user_id, challenge: answerTo(asked, ada), action: permit })
       expect(body.verdict).toBe('approved')
       return body.verification_id as string
     }
-    const start = (user: string, verification_id: string) =>
-      sandbox.call('POST', passkeysPath(user, '/registration'), { verification_id })
+    const start = (user: string, verification_id: string) => begin(sandbox, user, { verification_id })
     const verification_id = await live()
     expect((await start(`${user_id}-other`, verification_id)).body.code).toBe('passkey_verdict_required')
-    const { body } = await start(user_id, verification_id)
-    const { challenge_id, nonce, options } = body
-    const credential = new SoftwareAuthenticator({ origin: ORIGIN }).create(options)
+    const { challenge_id, nonce, options } = (await start(user_id, verification_id)).body
+    const credential = device().create(options)
     const finish = (fields: object) => sandbox.call('POST', passkeysPath(user_id), fields)
     // The challenge is bound to the verdict that allowed it.
     expect((await finish({ challenge_id, nonce, credential })).body.code).toBe('challenge_mismatch')
@@ -227,96 +213,81 @@ describe('a registration that asks for a verdict', () => {
 })
 
 describe('a further passkey', () => {
-  const live = async (
-    client: ApiClient,
-    user_id: string,
-    type: string,
-    authenticator?: SoftwareAuthenticator,
-  ) => {
-    const given = authenticator ? { passkey: 'required' } : {}
-    const request = { user_id, action: { type }, ...given }
-    const { body: asked } = await client.call('POST', '/v1/challenges', request)
+  const live = async (user_id: string, type: string, authenticator?: SoftwareAuthenticator) => {
+    const asked = await ask({ user_id, action: { type }, ...(authenticator && { passkey: 'required' }) })
     const challenge = answerTo(asked, ada)
     const passkey_assertion = authenticator && { credential: authenticator.get(asked.passkey) }
-    const { body } = await client.verify({ user_id, challenge, action: { type }, passkey_assertion })
+    const { body } = await sandbox.verify({ user_id, challenge, action: { type }, passkey_assertion })
     expect(body.verdict).toBe('approved')
     return { verification_id: body.verification_id as string }
   }
-  const begin = async (user_id: string, fields = {}) => {
-    const { status, body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/registration'), fields)
+  const begun = async (user_id: string, fields = {}) => {
+    const { status, body } = await begin(sandbox, user_id, fields)
     return body.code ?? status
   }
-  const cancel = (user_id: string) => tenant.sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
+  const cancel = (user_id: string) => sandbox.call('DELETE', passkeysPath(user_id, '/recovery'))
 
   it.each(['verified', 'backend'] as const)(
     'needs more than a face where registration is %s, also after the last passkey was revoked',
     async (registration) => {
-      const { sandbox } = tenant
       const { user_id, authenticator, passkey } = await holder(sandbox)
       await usePasskeys(running, tenant, { registration })
-      const faced = await live(sandbox, user_id, 'register_passkey')
-      expect(await begin(user_id, faced)).toBe('passkey_proof_required')
-      const proof = await live(sandbox, user_id, 'register_passkey', authenticator)
-      expect(await begin(user_id, proof)).toBe(201)
+      const faced = await live(user_id, 'register_passkey')
+      expect(await begun(user_id, faced)).toBe('passkey_proof_required')
+      const proof = await live(user_id, 'register_passkey', authenticator)
+      expect(await begun(user_id, proof)).toBe(201)
       await sandbox.call('DELETE', passkeysPath(user_id, `/${passkey.passkey_id}`))
-      expect(await begin(user_id, faced)).toBe('passkey_proof_required')
+      expect(await begun(user_id, faced)).toBe('passkey_proof_required')
       const enrolling = { user_id, purpose: 'enroll', passkey: 'register' }
-      expect((await sandbox.call('POST', '/v1/challenges', enrolling)).body.code).toBe(
-        'passkey_proof_required',
-      )
+      expect((await ask(enrolling)).code).toBe('passkey_proof_required')
     },
   )
 
   it('needs one that is at least as strong: a synced one never makes another next to one that is bound', async () => {
-    const { sandbox } = tenant
     await usePasskeys(running, tenant, { roots: [trusted.root] })
     const user_id = await person(sandbox)
-    const synced = new SoftwareAuthenticator({ origin: ORIGIN, isSynced: true })
+    const synced = device({ isSynced: true })
     await registered(sandbox, user_id, synced)
     const first = await proven(sandbox, user_id, synced, ada)
-    const { authenticator } = await registered(sandbox, user_id, attestedBy(), first)
+    const { authenticator } = await registered(sandbox, user_id, attested(), first)
     const weak = await proven(sandbox, user_id, synced, ada)
-    const refused = await sandbox.call('POST', passkeysPath(user_id, '/registration'), weak)
-    expect([refused.status, refused.body.code]).toEqual([403, 'passkey_proof_required'])
+    await expectRefusal(begin(sandbox, user_id, weak), 403, 'passkey_proof_required')
     const strong = await proven(sandbox, user_id, authenticator, ada)
     expect((await registered(sandbox, user_id, undefined, strong)).answer.status).toBe(201)
   })
 
   it('waits for a person who lost the others, and is registered once', async () => {
-    const { sandbox } = tenant
     const { user_id } = await holder(sandbox)
-    const recovery = await live(sandbox, user_id, 'recover_passkey')
-    expect(await begin(user_id, recovery)).toBe('passkey_recovery_pending')
+    const recovery = await live(user_id, 'recover_passkey')
+    expect(await begun(user_id, recovery)).toBe('passkey_recovery_pending')
     running.clock.advance(60_000)
     const other = await holder(sandbox)
-    expect(await begin(other.user_id, recovery)).toBe('passkey_proof_required')
+    expect(await begun(other.user_id, recovery)).toBe('passkey_proof_required')
     expect((await registered(sandbox, user_id, undefined, recovery)).answer.status).toBe(201)
-    expect(await begin(user_id, recovery)).toBe('passkey_proof_required')
+    expect(await begun(user_id, recovery)).toBe('passkey_proof_required')
   })
 
   it('is not registered by a recovery that has expired, was cancelled, or was ended by a passkey', async () => {
-    const { sandbox } = tenant
     const { user_id, authenticator } = await holder(sandbox)
-    const late = await live(sandbox, user_id, 'recover_passkey')
+    const late = await live(user_id, 'recover_passkey')
     running.clock.advance(60_000 + 7 * 86_400_000)
-    expect(await begin(user_id, late)).toBe('passkey_verdict_required')
-    for (const end of [() => cancel(user_id), () => live(sandbox, user_id, 'anything', authenticator)]) {
-      const recovery = await live(sandbox, user_id, 'recover_passkey')
+    expect(await begun(user_id, late)).toBe('passkey_verdict_required')
+    for (const end of [() => cancel(user_id), () => live(user_id, 'anything', authenticator)]) {
+      const recovery = await live(user_id, 'recover_passkey')
       await end()
       running.clock.advance(60_000)
-      expect(await begin(user_id, recovery)).toBe('passkey_proof_required')
+      expect(await begun(user_id, recovery)).toBe('passkey_proof_required')
       expect((await cancel(user_id)).body.code).toBe('passkey_recovery_not_found')
     }
   })
 
   it('is announced when its recovery begins and ends, by webhook', async () => {
-    const { sandbox } = tenant
     const events = ['recovery_begun', 'recovery_cancelled', 'registered'].map((one) => `user.passkey_${one}`)
     await tenant.subscribe('sandbox', ...events)
     const { user_id } = await holder(sandbox)
-    const first = await live(sandbox, user_id, 'recover_passkey')
+    const first = await live(user_id, 'recover_passkey')
     await cancel(user_id)
-    const second = await live(sandbox, user_id, 'recover_passkey')
+    const second = await live(user_id, 'recover_passkey')
     running.clock.advance(60_000)
     await registered(sandbox, user_id, undefined, second)
     const data = async (type: string) =>
@@ -328,30 +299,34 @@ describe('a further passkey', () => {
   })
 })
 
-describe('a replacement of the reference', () => {
-  it('needs a verdict of a user who has a passkey, or had one', async () => {
-    const { user_id, passkey } = await holder()
-    const replace = async (fields = {}) =>
-      (await production.enroll({ user_id, image: joan, replace: true, ...fields })).body
-    expect((await replace()).code).toBe('replace_verdict_required')
-    await production.call('DELETE', passkeysPath(user_id, `/${passkey.passkey_id}`))
-    expect((await replace()).code).toBe('replace_verdict_required')
-    const action = { type: 'replace_reference' }
-    const image = await photoOf('adaToday')
-    const { body } = await production.verify({ user_id, image, action })
-    expect((await replace({ verification_id: body.verification_id })).status).toBe('enrolled')
-  })
+it('a replacement of the reference needs a verdict of a user who has a passkey, or had one', async () => {
+  const { user_id, passkey } = await holder()
+  const replace = async (fields = {}) =>
+    (await production.enroll({ user_id, image: joan, replace: true, ...fields })).body
+  expect((await replace()).code).toBe('replace_verdict_required')
+  await production.call('DELETE', passkeysPath(user_id, `/${passkey.passkey_id}`))
+  expect((await replace()).code).toBe('replace_verdict_required')
+  const action = { type: 'replace_reference' }
+  const image = await photoOf('adaToday')
+  const { body } = await production.verify({ user_id, image, action })
+  expect((await replace({ verification_id: body.verification_id })).status).toBe('enrolled')
 })
 
 describe('a verify with a passkey', () => {
+  /** The body of a verify that another key signed, in the name of the passkey. */
+  const forgedBy = async ({ user_id, authenticator: { id } }: Holder) => {
+    const body = await signed({ user_id, authenticator: device() })
+    Object.assign(body.passkey_assertion.credential, { id, rawId: id })
+    return body
+  }
+
   it('names the possession in amr and acr, and the passkey in answer, JWT and audit log', async () => {
     const { user_id, authenticator, passkey } = await holder()
     const { status, body } = await verified({ user_id, authenticator }, {}, { require_passkey: true })
     expect([status, body.verdict]).toEqual([200, 'approved'])
     const { passkey_id } = passkey
     expect(body.passkey).toEqual({ passkey_id, amr: 'swk' })
-    const claims = { amr: ['face', 'swk'], acr: 'urn:countersign:acr:face-swk', passkey_id }
-    expect(decodeJwt(body.jwt, tenant.secret.secret)).toMatchObject({ claims })
+    expectClaims(body.jwt, { amr: ['face', 'swk'], acr: 'urn:countersign:acr:face-swk', passkey_id })
     const [entry] = await auditEntries('verify')
     expect(entry).toMatchObject({ passkey_id, passkey_amr: 'swk', verdict: 'approved' })
     const { data } = (await list(user_id)).body
@@ -368,32 +343,29 @@ describe('a verify with a passkey', () => {
   })
 
   it('signs in the challenge of the frames, whose nonce and action the passkey confirms', async () => {
-    const { sandbox } = tenant
     const { user_id, authenticator } = await holder(sandbox)
-    const request = { user_id, action, passkey: 'required' }
-    const { body: asked } = await sandbox.call('POST', '/v1/challenges', request)
+    const asked = await ask({ user_id, action, passkey: 'required' })
     const passkey_assertion = { credential: authenticator.get(asked.passkey) }
     const challenge = answerTo(asked, ada)
     const { body } = await sandbox.verify({ user_id, action, challenge, passkey_assertion })
-    const claims = { verdict: 'approved', amr: ['face', 'swk'], acr: 'urn:countersign:acr:face-active-swk' }
-    expect(decodeJwt(body.jwt, tenant.secret.secret)).toMatchObject({ claims })
+    const acr = 'urn:countersign:acr:face-active-swk'
+    expectClaims(body.jwt, { verdict: 'approved', amr: ['face', 'swk'], acr })
   })
 
   it('never gives the name to a face without a passkey', async () => {
     const { user_id } = await holder()
     const { body } = await production.verify({ user_id, image: ada, action })
-    const claims = { amr: ['face'], acr: 'urn:countersign:acr:face' }
-    expect(decodeJwt(body.jwt, tenant.secret.secret)).toMatchObject({ claims })
+    expectClaims(body.jwt, { amr: ['face'], acr: 'urn:countersign:acr:face' })
     expect(body.passkey).toBeNull()
-    const required = await production.verify({ user_id, image: ada, action, require_passkey: true })
-    expect([required.status, required.body.code]).toEqual([422, 'passkey_required'])
+    const required = production.verify({ user_id, image: ada, action, require_passkey: true })
+    await expectRefusal(required, 422, 'passkey_required')
   })
 
   it('claims no possession in a rejection, and counts the assertion as used', async () => {
     const { user_id, authenticator } = await holder()
     const { body } = await verified({ user_id, authenticator }, {}, { image: joan })
     expect(body.verdict).toBe('rejected')
-    expect(decodeJwt(body.jwt, tenant.secret.secret).claims).toMatchObject({ amr: ['face'], acr: '0' })
+    expectClaims(body.jwt, { amr: ['face'], acr: '0' })
     const { body: after } = await verified({ user_id, authenticator }, { counter: authenticator.counter })
     expect(after.code).toBe('passkey_counter_reversed')
   })
@@ -403,9 +375,7 @@ describe('a verify with a passkey', () => {
     ['passkey_not_found', { userHandle: 'AAAA' }],
     ['passkey_invalid', { signsWrong: true }],
   ])('refuses with %s an assertion with %j, and uses its challenge up', async (code, claims) => {
-    const { user_id, authenticator } = await holder()
-    const passkey_assertion = await asserted(production, user_id, action, authenticator, claims)
-    const fields = { user_id, image: ada, action, passkey_assertion }
+    const fields = await signed(await holder(), claims)
     const refused = await production.verify(fields)
     expect(refused.body.code).toBe(code)
     expect(refused.body).not.toHaveProperty('jwt')
@@ -414,10 +384,18 @@ describe('a verify with a passkey', () => {
     expect(entry).toMatchObject({ code: 'challenge_used' })
   })
 
+  it('refuses a signature that is not the passkey’s', async () => {
+    expect((await production.verify(await forgedBy(await holder()))).body.code).toBe('passkey_invalid')
+  })
+
+  it('refuses an assertion that is sent again', async () => {
+    const fields = await signed(await holder())
+    expect((await production.verify(fields)).body.verdict).toBe('approved')
+    await expectRefusal(production.verify(fields), 409, 'challenge_used')
+  })
+
   it('approves one of two verifies that send an assertion at the same time', async () => {
-    const { user_id, authenticator } = await holder()
-    const passkey_assertion = await asserted(production, user_id, action, authenticator)
-    const fields = { user_id, image: ada, action, passkey_assertion }
+    const fields = await signed(await holder())
     const answers = await Promise.all([production.verify(fields), production.verify(fields)])
     expect(answers.map(({ body }) => body.verdict ?? body.code).sort()).toEqual([
       'approved',
@@ -431,9 +409,7 @@ describe('a verify with a passkey', () => {
     const { user_id, authenticator, passkey } = await holder()
     await verified({ user_id, authenticator }, { counter: 7 })
     // Somebody without the key cannot bring a report about.
-    const forged = await asserted(production, user_id, action, new SoftwareAuthenticator({ origin: ORIGIN }))
-    Object.assign(forged.credential, { id: authenticator.id, rawId: authenticator.id })
-    await production.verify({ user_id, image: ada, action, passkey_assertion: forged })
+    await production.verify(await forgedBy({ user_id, authenticator }))
     expect(await reports()).toEqual([])
     await verified({ user_id, authenticator }, { counter: 7 })
     const data = { user_id, passkey_id: passkey.passkey_id }
@@ -443,13 +419,17 @@ describe('a verify with a passkey', () => {
     expect((await verified({ user_id, authenticator }, { counter: 8 })).body.verdict).toBe('approved')
   })
 
+  it('refuses the assertion for another action', async () => {
+    const other = { ...action, amount: '1250.01' }
+    const { body } = await verified(await holder(), {}, { action: other })
+    expect(body.code).toBe('challenge_mismatch')
+  })
+
   it('refuses frames of one challenge with an assertion of another', async () => {
-    const { sandbox } = tenant
     const { user_id, authenticator } = await holder(sandbox)
-    const ask = async () =>
-      (await sandbox.call('POST', '/v1/challenges', { user_id, action, passkey: 'required' })).body
-    const [framed, signed] = [await ask(), await ask()]
-    const passkey_assertion = { credential: authenticator.get(signed.passkey) }
+    const asking = { user_id, action, passkey: 'required' }
+    const [framed, other] = [await ask(asking), await ask(asking)]
+    const passkey_assertion = { credential: authenticator.get(other.passkey) }
     const challenge = answerTo(framed, ada)
     const { body } = await sandbox.verify({ user_id, action, challenge, passkey_assertion })
     expect(body.code).toBe('passkey_challenge_mismatch')
@@ -472,34 +452,40 @@ describe('a verify with a passkey', () => {
   it('refuses a revoked passkey, also one that was revoked while the capture was judged', async () => {
     const { user_id, authenticator, passkey } = await holder()
     const path = passkeysPath(user_id, `/${passkey.passkey_id}`)
-    const passkey_assertion = await asserted(production, user_id, action, authenticator)
+    const fields = await signed({ user_id, authenticator })
     expect(await production.call('DELETE', path)).toMatchObject({ status: 200, body: { status: 'revoked' } })
-    const { body } = await production.verify({ user_id, image: ada, action, passkey_assertion })
-    expect(body.code).toBe('passkey_not_found')
+    expect((await production.verify(fields)).body.code).toBe('passkey_not_found')
     expect((await production.call('DELETE', path)).body.code).toBe('passkey_not_found')
     const entries = await auditEntries('passkey_revoked')
     expect(entries[1]).toMatchObject({ passkey_id: passkey.passkey_id, status: 200 })
   })
 
   it('asks for no passkey of a user who has none, where one is preferred', async () => {
-    const { sandbox } = tenant
     const user_id = await person(sandbox)
-    const ask = (passkey: string) => sandbox.call('POST', '/v1/challenges', { user_id, action, passkey })
-    expect((await ask('preferred')).body.passkey).toBeNull()
-    expect((await ask('required')).body.code).toBe('passkey_not_found')
-    expect((await ask('register')).body.code).toBe('invalid_request')
+    expect((await ask({ user_id, action, passkey: 'preferred' })).passkey).toBeNull()
+    expect((await ask({ user_id, action, passkey: 'required' })).code).toBe('passkey_not_found')
+    expect((await ask({ user_id, action, passkey: 'register' })).code).toBe('invalid_request')
   })
 })
 
+it('refuses a synced passkey where the tenant says so, also one that was registered before', async () => {
+  const synced = () => device({ isSynced: true, isBackedUp: true })
+  const user_id = await person()
+  const { authenticator } = await registered(production, user_id, synced())
+  await usePasskeys(running, tenant, { synced: 'refused' })
+  expect((await verified({ user_id, authenticator })).body.code).toBe('passkey_not_allowed')
+  const { answer } = await registered(production, await person(), synced())
+  expect([answer.status, answer.body.code]).toEqual([422, 'passkey_not_allowed'])
+})
+
 describe('an attestation', () => {
-  const attested = async (claims: object, fields = {}) => {
-    const { sandbox } = tenant
+  const kindOf = async (claims: object) => {
     const user_id = await person(sandbox)
-    const authenticator = new SoftwareAuthenticator({ origin: ORIGIN, ...claims })
+    const authenticator = device(claims)
     const { answer, begun } = await registered(sandbox, user_id, authenticator)
     expect(begun.options.attestation).toBe('direct')
     if (answer.status !== 201) return answer.body.code
-    const passkey_assertion = await asserted(sandbox, user_id, action, authenticator, fields)
+    const passkey_assertion = await asserted(sandbox, user_id, action, authenticator)
     const { body } = await sandbox.verify({ user_id, image: ada, action, passkey_assertion })
     return body.passkey?.amr ?? body.code
   }
@@ -526,16 +512,16 @@ describe('an attestation', () => {
     '%s gives a passkey its kind, and decides where models are listed',
     async (_, claims, [kind, listed]) => {
       await usePasskeys(running, tenant, { roots: [trusted.root] })
-      expect(await attested(claims())).toBe(kind)
+      expect(await kindOf(claims())).toBe(kind)
       await usePasskeys(running, tenant, { roots: [trusted.root], aaguids: [MODEL] })
-      expect(await attested(claims())).toBe(listed)
+      expect(await kindOf(claims())).toBe(listed)
     },
   )
 
   it('counts only while its authority is named', async () => {
     await usePasskeys(running, tenant, { roots: [trusted.root] })
     const user_id = await person()
-    const { authenticator } = await registered(production, user_id, attestedBy())
+    const { authenticator } = await registered(production, user_id, attested())
     expect((await verified({ user_id, authenticator })).body.passkey.amr).toBe('hwk')
     await usePasskeys(running, tenant, { roots: [stranger.root] })
     expect((await verified({ user_id, authenticator })).body.passkey.amr).toBe('swk')
@@ -544,7 +530,7 @@ describe('an attestation', () => {
   it('does not count any more for a passkey that its provider has begun to copy', async () => {
     await usePasskeys(running, tenant, { roots: [trusted.root] })
     const user_id = await person()
-    const { authenticator } = await registered(production, user_id, attestedBy())
+    const { authenticator } = await registered(production, user_id, attested())
     const { body } = await verified({ user_id, authenticator }, { isSynced: true })
     expect(body.passkey.amr).toBe('swk')
     const [entry] = await auditEntries('verify')
@@ -559,23 +545,19 @@ describe('an attestation', () => {
   })
 })
 
-describe('an enrollment with a passkey', () => {
-  it('stores reference and passkey together, or neither', async () => {
-    const { sandbox } = tenant
-    const enroll = async (user_id: string, claims = {}) => {
-      const request = { user_id, purpose: 'enroll', passkey: 'register' }
-      const { body: asked } = await sandbox.call('POST', '/v1/challenges', request)
-      const credential = new SoftwareAuthenticator({ origin: ORIGIN, ...claims }).create(asked.passkey)
-      const challenge = answerTo(asked, ada)
-      return sandbox.enroll({ user_id, challenge, passkey_registration: { credential, name: 'phone' } })
-    }
-    const user_id = `together-${++users}`
-    expect((await enroll(user_id, { isVerified: false })).body.code).toBe('passkey_user_not_verified')
-    expect((await sandbox.call('GET', `/v1/users/${user_id}`)).status).toBe(404)
-    const { status, body } = await enroll(user_id)
-    expect([status, body.passkey.name]).toEqual([201, 'phone'])
-    expect((await list(user_id, sandbox)).body.data).toEqual([body.passkey])
-  })
+it('an enrollment with a passkey stores reference and passkey together, or neither', async () => {
+  const enroll = async (user_id: string, claims = {}) => {
+    const asked = await ask({ user_id, purpose: 'enroll', passkey: 'register' })
+    const credential = device(claims).create(asked.passkey)
+    const challenge = answerTo(asked, ada)
+    return sandbox.enroll({ user_id, challenge, passkey_registration: { credential, name: 'phone' } })
+  }
+  const user_id = `together-${++users}`
+  expect((await enroll(user_id, { isVerified: false })).body.code).toBe('passkey_user_not_verified')
+  expect((await sandbox.call('GET', `/v1/users/${user_id}`)).status).toBe(404)
+  const { status, body } = await enroll(user_id)
+  expect([status, body.passkey.name]).toEqual([201, 'phone'])
+  expect((await list(user_id, sandbox)).body.data).toEqual([body.passkey])
 })
 
 describe('an erasure', () => {

@@ -58,36 +58,32 @@ describe('users of the sandbox', () => {
   })
 })
 
-describe('records of the sandbox', () => {
-  it('limits the sandbox records of a tenant and day, and counts neither replays nor erasures', async () => {
-    const { sandbox } = await running.tenant()
-    await sandbox.enroll({ user_id: 'ada+match', image })
-    const once = (key: string) =>
-      sandbox.verify({ user_id: 'ada+match', image, action }, { headers: { 'X-Svc-Idempotency-Key': key } })
-    let last = await once('0')
-    for (let each = 1; last.status === 200; each++) last = await once(`${each}`)
-    expect(last.body.code).toBe('sandbox_daily_quota_reached')
-    expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect((await once('0')).status).toBe(200)
-    expect((await sandbox.verify({ user_id: 'ada+match', image, action })).status).toBe(200)
-    const asked = await sandbox.call('POST', '/v1/challenges', { user_id: 'ada+match', action })
-    expect(asked.body.code).toBe('sandbox_daily_quota_reached')
-    expect((await sandbox.erase('ada+match')).status).toBe(200)
-    running.clock.advance(DAY_MS)
-    expect((await sandbox.enroll({ user_id: 'ada+match', image })).status).toBe(201)
-  })
+it('limits the sandbox records of a tenant and day, and counts neither replays nor erasures', async () => {
+  const { sandbox } = await running.tenant()
+  await sandbox.enroll({ user_id: 'ada+match', image })
+  const once = (key: string) =>
+    sandbox.verify({ user_id: 'ada+match', image, action }, { headers: { 'X-Svc-Idempotency-Key': key } })
+  let last = await once('0')
+  for (let each = 1; last.status === 200; each++) last = await once(`${each}`)
+  expect(last.body.code).toBe('sandbox_daily_quota_reached')
+  expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await once('0')).status).toBe(200)
+  expect((await sandbox.verify({ user_id: 'ada+match', image, action })).status).toBe(200)
+  const asked = await sandbox.call('POST', '/v1/challenges', { user_id: 'ada+match', action })
+  expect(asked.body.code).toBe('sandbox_daily_quota_reached')
+  expect((await sandbox.erase('ada+match')).status).toBe(200)
+  running.clock.advance(DAY_MS)
+  expect((await sandbox.enroll({ user_id: 'ada+match', image })).status).toBe(201)
 })
 
-describe('a disk with less free space than the reserve', () => {
-  it('refuses writes of the sandbox and takes those of production while the disk has less free space than the reserve', async () => {
-    const full = await serviceOfTest({
-      COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER),
-    })
-    const tenant = await full.tenant()
-    const { status, body, headers } = await tenant.sandbox.enroll({ user_id: 'ada', image })
-    expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'sandbox_storage_low', '60'])
-    expect((await tenant.sandbox.erase('ada')).body.code).toBe('reference_not_found')
-    const production = await full.production(tenant)
-    expect((await production.enroll({ user_id: 'ada', image: await photoOf('ada') })).status).toBe(201)
+it('refuses writes of the sandbox and takes those of production while the disk has less free space than the reserve', async () => {
+  const full = await serviceOfTest({
+    COUNTERSIGN_SANDBOX_DISK_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER),
   })
+  const tenant = await full.tenant()
+  const { status, body, headers } = await tenant.sandbox.enroll({ user_id: 'ada', image })
+  expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'sandbox_storage_low', '60'])
+  expect((await tenant.sandbox.erase('ada')).body.code).toBe('reference_not_found')
+  const production = await full.production(tenant)
+  expect((await production.enroll({ user_id: 'ada', image: await photoOf('ada') })).status).toBe(201)
 })

@@ -72,41 +72,37 @@ describe.each(LANGUAGES)('the SDK for $name', ({ isThere, driver: start }) => {
   )
 })
 
-describe('the package for Python', () => {
-  it.skipIf(!canInstallPython)(
-    'installs from its wheel with its types, and passes its tests and the vectors',
-    async () => {
-      const { stdout } = await run(await python(), ['-I', join(DRIVERS, 'driver.py'), 'where'])
-      expect(stdout).toContain(folder)
-      await run(await python(), [
-        '-I',
-        '-c',
-        'import importlib.resources as r; r.read_text("countersign", "py.typed")',
-      ])
-      const tests = packageFile('clients', 'python', 'tests')
-      // Only the vectors of public verdicts need this package.
-      const env = {
-        ...process.env,
-        PYTHONDONTWRITEBYTECODE: '1',
-        PYTHONPATH: cryptographyFolder(),
-        COUNTERSIGN_VECTORS: VECTORS,
-        COUNTERSIGN_COMMAND,
-      }
-      const { stderr } = await run(await python(), ['-m', 'unittest', 'discover', '-s', tests, '-t', tests], {
-        cwd: folder,
-        env,
-      })
-      expect(stderr).toMatch(/\nOK\n$/)
-    },
-  )
-})
+it.skipIf(!canInstallPython)(
+  'the package for Python installs from its wheel with its types, and passes its tests and the vectors',
+  async () => {
+    const { stdout } = await run(await python(), ['-I', join(DRIVERS, 'driver.py'), 'where'])
+    expect(stdout).toContain(folder)
+    await run(await python(), [
+      '-I',
+      '-c',
+      'import importlib.resources as r; r.read_text("countersign", "py.typed")',
+    ])
+    const tests = packageFile('clients', 'python', 'tests')
+    // Only the vectors of public verdicts need this package.
+    const env = {
+      ...process.env,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PYTHONPATH: cryptographyFolder(),
+      COUNTERSIGN_VECTORS: VECTORS,
+      COUNTERSIGN_COMMAND,
+    }
+    const { stderr } = await run(await python(), ['-m', 'unittest', 'discover', '-s', tests, '-t', tests], {
+      cwd: folder,
+      env,
+    })
+    expect(stderr).toMatch(/\nOK\n$/)
+  },
+)
 
-describe('the types of the package for Python', () => {
-  it.skipIf(!typeChecker)('pass mypy in strict mode', async () => {
-    const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), 'countersign']
-    const { stdout } = await run(typeChecker!, args, { cwd: packageFile('clients', 'python') })
-    expect(stdout).toMatch(/^Success/)
-  })
+it.skipIf(!typeChecker)('the types of the package for Python pass mypy in strict mode', async () => {
+  const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy'), 'countersign']
+  const { stdout } = await run(typeChecker!, args, { cwd: packageFile('clients', 'python') })
+  expect(stdout).toMatch(/^Success/)
 })
 
 describe('the module for Go', () => {

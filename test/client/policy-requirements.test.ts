@@ -84,18 +84,16 @@ describe('a requirement of a rule', () => {
   })
 })
 
-describe('the movements of a challenge', () => {
-  it('must be those of the acr, and a passkey may still come', () => {
-    const movements = (required: string | undefined, given: string) =>
-      unmetMovements(required === undefined ? {} : { acr: acr(required) }, acr(given))
-    expect(movements('face-active-turn', 'face-active-nod')).toEqual([
-      { path: 'modes', requirement: 'acr', issue: expect.stringContaining('lacks turn') },
-    ])
-    for (const possession of ['', '-swk', '-hwk'])
-      expect(movements(`face-active${possession}`, 'face-active')).toEqual([])
-    expect(movements('face-active-hwk', 'face-no-motion')[0]!.issue).toContain('lacks turn, nod;')
-    expect(movements(undefined, 'face')).toEqual([])
-  })
+it('the movements of a challenge must be those of the acr, and a passkey may still come', () => {
+  const movements = (required: string | undefined, given: string) =>
+    unmetMovements(required === undefined ? {} : { acr: acr(required) }, acr(given))
+  expect(movements('face-active-turn', 'face-active-nod')).toEqual([
+    { path: 'modes', requirement: 'acr', issue: expect.stringContaining('lacks turn') },
+  ])
+  for (const possession of ['', '-swk', '-hwk'])
+    expect(movements(`face-active${possession}`, 'face-active')).toEqual([])
+  expect(movements('face-active-hwk', 'face-no-motion')[0]!.issue).toContain('lacks turn, nod;')
+  expect(movements(undefined, 'face')).toEqual([])
 })
 
 describe('the rule of an action', () => {

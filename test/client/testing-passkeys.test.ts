@@ -349,24 +349,22 @@ describe('the policy of the service in memory', () => {
   })
 })
 
-describe('the public keys of the service in memory', () => {
-  it('are at the addresses, and in the form, of the real ones', async () => {
-    const fake = new FakeCountersign()
-    for (const name of ['jwks.json', 'openid-configuration']) {
-      const documents = await Promise.all(
-        [
-          fetch(`${running.service.url('sandbox')}/.well-known/${name}`),
-          fake.fetch(`${fake.baseUrl}/.well-known/${name}`),
-        ].map(async (asked) => {
-          const answer = await asked
-          const { keys, ...rest } = (await answer.json()) as { keys?: object[] }
-          const headers = ['content-type', 'cache-control'].map((header) => answer.headers.get(header))
-          return { status: answer.status, headers, key: shape(keys?.[0] ?? {}), rest: shape(rest) }
-        }),
-      )
-      expect(documents[1], name).toEqual(documents[0])
-    }
-  })
+it('the public keys of the service in memory are at the addresses, and in the form, of the real ones', async () => {
+  const fake = new FakeCountersign()
+  for (const name of ['jwks.json', 'openid-configuration']) {
+    const documents = await Promise.all(
+      [
+        fetch(`${running.service.url('sandbox')}/.well-known/${name}`),
+        fake.fetch(`${fake.baseUrl}/.well-known/${name}`),
+      ].map(async (asked) => {
+        const answer = await asked
+        const { keys, ...rest } = (await answer.json()) as { keys?: object[] }
+        const headers = ['content-type', 'cache-control'].map((header) => answer.headers.get(header))
+        return { status: answer.status, headers, key: shape(keys?.[0] ?? {}), rest: shape(rest) }
+      }),
+    )
+    expect(documents[1], name).toEqual(documents[0])
+  }
 })
 
 describe('the capture page of the service in memory', () => {

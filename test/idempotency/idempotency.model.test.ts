@@ -1,6 +1,6 @@
 /** Tests random sequences of requests, erasures, restarts and hours: the service must answer each one as the model does. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type ApiResponse, apiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { plain } from '../support/images.js'
@@ -224,16 +224,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(new Restart(() => running)) },
 )
 
-describe('idempotency', () => {
-  it('answers any sequence of requests as the model of the specification does', async () => {
-    await checkAsync(
-      fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
-        fc.asyncModelRun(
-          async () => ({ model: new IdempotencyModel(), real: await Installation.create() }),
-          commands,
-        ),
+it('answers any sequence of requests as the model of the specification does', async () => {
+  await checkAsync(
+    fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
+      fc.asyncModelRun(
+        async () => ({ model: new IdempotencyModel(), real: await Installation.create() }),
+        commands,
       ),
-      25,
-    )
-  })
+    ),
+    25,
+  )
 })
