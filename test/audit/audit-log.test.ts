@@ -38,6 +38,10 @@ async function append(count: number, tenant = 'ten_a'): Promise<void> {
   }
 }
 
+/** Literal bytes in the SQL of the database under test. */
+const sqlBytes = (bytes: Buffer) =>
+  stores.kind === 'postgres' ? `'\\x${bytes.toString('hex')}'::bytea` : `x'${bytes.toString('hex')}'`
+
 const verify = (tenant = 'ten_a') => log.verify(store.read, tenant)
 
 describe('the chain', () => {
@@ -108,65 +112,63 @@ describe('the chain', () => {
 })
 
 describe('verification finds', () => {
-  const bytes = (hex: string) => (stores.kind === 'postgres' ? `'\\x${hex}'::bytea` : `x'${hex}'`)
   beforeEach(() => append(5))
 
-  for (const [what, sql, brokenAt] of [
+  it.each([
     [
-      'finds an entry that was changed',
-      `UPDATE audit SET entry = replace(entry, '200', '201') WHERE sequence = 3`,
+      'an entry that was changed',
+      "UPDATE audit SET entry = replace(entry, '200', '201') WHERE sequence = 3",
       3,
     ],
-    ['a hash that was changed', `UPDATE audit SET hash = ${bytes('00'.repeat(32))} WHERE sequence = 3`, 3],
-    ['a hash that was cut', `UPDATE audit SET hash = ${bytes('00')} WHERE sequence = 3`, 3],
+    [
+      'a hash that was changed',
+      `UPDATE audit SET hash = ${sqlBytes(Buffer.alloc(32))} WHERE sequence = 3`,
+      3,
+    ],
+    ['a hash that was cut', `UPDATE audit SET hash = ${sqlBytes(Buffer.alloc(1))} WHERE sequence = 3`, 3],
     ['the first entry missing', 'DELETE FROM audit WHERE sequence = 1', 1],
     ['one cut out of the middle', 'DELETE FROM audit WHERE sequence = 3', 3],
     [
-      'finds an entry that was removed where later entries were moved up',
+      'an entry that was removed where later entries were moved up',
       `DELETE FROM audit WHERE sequence = 3;
        UPDATE audit SET sequence = 3 WHERE sequence = 4; UPDATE audit SET sequence = 4 WHERE sequence = 5`,
       3,
     ],
     [
-      'finds two entries that were swapped',
+      'two entries that were swapped',
       `UPDATE audit SET sequence = 99 WHERE sequence = 2; UPDATE audit SET sequence = 2 WHERE sequence = 3;
        UPDATE audit SET sequence = 3 WHERE sequence = 99`,
       2,
     ],
     [
-      'finds an entry that was made up',
+      'an entry that was made up',
       `INSERT INTO audit SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
       6,
     ],
     ['the last entries missing', 'DELETE FROM audit WHERE sequence > 3', 4],
     [
-      'finds last entries that were cut off where the seal was moved back',
+      'last entries that were cut off where the seal was moved back',
       'DELETE FROM audit WHERE sequence > 3; UPDATE audit_seal SET sequence = 3',
       3,
     ],
     ['every entry missing', 'DELETE FROM audit', 1],
     ['the seal missing', 'DELETE FROM audit_seal', 6],
     ['an entry moved to another tenant', `UPDATE audit SET tenant_id = 'ten_b' WHERE sequence = 1`, 1],
-  ] as const)
-    it(what, async () => {
-      await stores.tamper(sql)
-      expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
-    })
+  ])('%s', async (_, sql, brokenAt) => {
+    await stores.tamper(sql)
+    expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
+  })
 
-  it('verification finds an entry that was moved from another tenant', async () => {
+  it('an entry that was moved from another tenant', async () => {
     await stores.tamper("UPDATE audit SET tenant_id = 'ten_b' WHERE tenant_id = 'ten_a'")
     expect(await verify('ten_b')).toEqual({ entries: 0, brokenAt: 1 })
   })
 
-  it('verification finds a log that was written without the chain key', async () => {
+  it('a log that was written without the chain key', async () => {
     const other = new AuditLog({ audit: [randomBytes(32)], phase: 'settled' }, clock)
     expect(await other.verify(store.read, 'ten_a')).toEqual({ entries: 0, brokenAt: 1 })
   })
 })
-
-/** Literal bytes in the SQL of the database under test. */
-const sqlBytes = (bytes: Buffer) =>
-  stores.kind === 'postgres' ? `'\\x${bytes.toString('hex')}'::bytea` : `x'${bytes.toString('hex')}'`
 
 /** Writes an entry past the service, as somebody who holds a chain key and can write to the database. */
 async function forge(key: Buffer, { seals = false } = {}): Promise<number> {
@@ -272,42 +274,36 @@ describe('an append to a log that does not end as it was sealed', () => {
     return entries.slice(-2).map(({ entry }) => JSON.parse(entry))
   }
 
-  for (const [what, sql, found, brokenAt] of [
-    [
-      'after its last entries were cut off',
-      'DELETE FROM audit WHERE sequence > 3',
-      { sealedSequence: 5, foundSequence: 3 },
-      4,
-    ],
-    ['since all of it was cut off', 'DELETE FROM audit', { sealedSequence: 5, foundSequence: null }, 1],
+  it.each<
+    [what: string, sql: string, found: [sealed: number | null, found: number | null], brokenAt: number]
+  >([
+    ['after its last entries were cut off', 'DELETE FROM audit WHERE sequence > 3', [5, 3], 4],
+    ['since all of it was cut off', 'DELETE FROM audit', [5, null], 1],
     [
       'after an entry was made up',
       `INSERT INTO audit (tenant_id, sequence, entry, hash) SELECT tenant_id, 6, entry, hash FROM audit WHERE sequence = 5`,
-      { sealedSequence: 5, foundSequence: 6 },
+      [5, 6],
       6,
     ],
-    ['since its seal was removed', 'DELETE FROM audit_seal', { sealedSequence: null, foundSequence: 5 }, 6],
-  ] as const)
-    it(`an append to a broken log succeeds, records the break and does not repair it: ${what}`, async () => {
+    ['since its seal was removed', 'DELETE FROM audit_seal', [null, 5], 6],
+  ])(
+    'an append to a broken log succeeds, records the break and does not repair it: %s',
+    async (_, sql, [sealedSequence, foundSequence], brokenAt) => {
       await stores.tamper(sql)
       expect(await log.endsAsSealed(store.read, 'ten_a')).toBe(false)
       await append(1)
-      expect(breaks).toEqual([{ tenantId: 'ten_a', ...found }])
+      expect(breaks).toEqual([{ tenantId: 'ten_a', sealedSequence, foundSequence }])
+      const found = { sealed_sequence: sealedSequence, found_sequence: foundSequence }
       expect(await last()).toMatchObject([
-        {
-          event: 'audit_break_found',
-          actor: 'service',
-          request_id: 'r0',
-          sealed_sequence: found.sealedSequence,
-          found_sequence: found.foundSequence,
-        },
+        { event: 'audit_break_found', actor: 'service', request_id: 'r0', ...found },
         { event: 'verify', actor: 'key_1' },
       ])
       expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
       await append(1)
       expect(breaks).toHaveLength(1)
       expect(await verify()).toEqual({ entries: brokenAt - 1, brokenAt })
-    })
+    },
+  )
 
   it('an append finds that an old seal was restored', async () => {
     const old = (await store.read.auditSeal('ten_a'))!
@@ -323,12 +319,8 @@ describe('an append to a log that does not end as it was sealed', () => {
     await stores.tamper('DELETE FROM audit WHERE sequence > 3')
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
-        store.transaction(
-          {
-            tenantId: 'ten_a',
-            serializationKey: `user ${i}`,
-          },
-          (tx) => log.append(tx, 'ten_a', event(i)),
+        store.transaction({ tenantId: 'ten_a', serializationKey: `user ${i}` }, (tx) =>
+          log.append(tx, 'ten_a', event(i)),
         ),
       ),
     )

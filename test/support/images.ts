@@ -2,7 +2,7 @@
 import { deflateSync } from 'node:zlib'
 import sharp from 'sharp'
 import { pngChunk } from './coded-pictures.js'
-import { face } from './faces.js'
+import { face, groupPhoto, landscape } from './faces.js'
 
 /** A picture of one colour, usable wherever nobody looks for a face. */
 export function plain(width = 96, height = 96): Promise<Buffer> {
@@ -52,6 +52,17 @@ export async function blurredFace(): Promise<Buffer> {
     .toBuffer()
   return sharp(coarse).resize(440, 440, { kernel: 'cubic' }).png().toBuffer()
 }
+
+/** An image for each code with which the service refuses one that it could read. */
+export const UNUSABLE: ReadonlyArray<[code: string, make: () => Buffer | Promise<Buffer>]> = [
+  ['image_too_large', () => pngHeader(5001, 5000)],
+  ['image_too_small', () => plain(63, 200)],
+  ['face_not_found', landscape],
+  ['multiple_faces', groupPhoto],
+  ['face_too_small', distantFace],
+  ['face_not_upright', upsideDownFace],
+  ['low_quality', blurredFace],
+]
 
 /** Files that no decoder of the service may touch, or that fail while they are decoded. Each gets `image_unreadable`. */
 export async function unreadableFiles(): Promise<Record<string, Buffer>> {
