@@ -2,8 +2,9 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { PolicyRequirements } from '../../src/contract/action-policy.js'
+import { expectRefusal } from '../support/answers.js'
 import { answerTo } from '../support/challenges.js'
-import { base64, face, photoOf } from '../support/faces.js'
+import { base64, face, photoOf, photosOf } from '../support/faces.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { setPolicy } from '../support/policies.js'
 import { serviceOfFile } from '../support/service.js'
@@ -12,35 +13,33 @@ import { decodeJwt } from '../support/trust.js'
 const SIGNALS = [{ code: 'virtual_camera', source: 'client' }]
 const report = { signals: ['virtual_camera'] }
 
-interface Facts {
-  capture_integrity?: unknown
-}
-
 const running = await serviceOfFile({})
 const tenant = await running.tenant()
 const production = await running.production(tenant)
-const [ada, again] = [await photoOf('ada'), await photoOf('adaToday')]
+const [ada, again] = await photosOf('ada', 'adaToday')
+
+const inSandbox = (fields: object) =>
+  tenant.sandbox.verify({ user_id: 'u+match', image: ada, action: 'x', ...fields })
+/** The answer to a challenge with the same frame throughout, of which the browser reported nothing. */
+const repeatedFrame = async () => {
+  const asking = { user_id: 'u+match', action: 'x' }
+  const { body } = await tenant.sandbox.call('POST', '/v1/challenges', asking)
+  const fields = { challenge: answerTo(body, ada), capture_integrity: { signals: [] } }
+  return (await tenant.sandbox.verify({ ...asking, ...fields })).body
+}
 
 it('an enrollment and a verify answer and record the signals, and neither decides by them', async () => {
   const enrolled = await production.enroll({ user_id: 'ada', image: ada, capture_integrity: report })
   expect([enrolled.status, enrolled.body.capture_integrity]).toEqual([201, { signals: SIGNALS }])
-  const { body } = await production.verify({
-    user_id: 'ada',
-    images: [again],
-    action: 'x',
-    capture_integrity: report,
-  })
+  const request = { user_id: 'ada', images: [again], action: 'x' }
+  const { body } = await production.verify({ ...request, capture_integrity: report })
   expect(body).toMatchObject({ verdict: 'approved', capture_integrity: { signals: SIGNALS } })
   expect(decodeJwt(body.jwt, tenant.secret.secret).claims).not.toHaveProperty('capture_integrity')
   const { body: log } = await production.call('GET', '/v1/audit?order=desc&limit=2')
-  expect(
-    log.data.map(({ event, facts }: { event: string; facts: Facts }) => [
-      event,
-      (facts as Facts).capture_integrity,
-    ]),
-  ).toEqual([
-    ['verify', { signals: SIGNALS }],
-    ['enroll', { signals: SIGNALS }],
+  const facts = { capture_integrity: { signals: SIGNALS } }
+  expect(log.data).toMatchObject([
+    { event: 'verify', facts },
+    { event: 'enroll', facts },
   ])
   const counted =
     'countersign_capture_signals_total{environment="production",code="virtual_camera",source="client"}'
@@ -48,22 +47,12 @@ it('an enrollment and a verify answer and record the signals, and neither decide
 })
 
 it('a repeated frame of a challenge is named next to what the browser reported', async () => {
-  const { body: challenge } = await tenant.sandbox.call('POST', '/v1/challenges', {
-    user_id: 'u+match',
-    action: 'x',
-  })
-  const { body } = await tenant.sandbox.verify({
-    user_id: 'u+match',
-    challenge: answerTo(challenge, ada),
-    action: 'x',
-    capture_integrity: { signals: [] },
-  })
+  const body = await repeatedFrame()
   expect(body.capture_integrity).toEqual({ signals: [{ code: 'repeated_picture', source: 'server' }] })
 })
 
 it('a request without a report has an answer without signals', async () => {
-  const { body } = await tenant.sandbox.verify({ user_id: 'u+match', image: ada, action: 'x' })
-  expect(body.capture_integrity).toBeNull()
+  expect((await inSandbox({})).body.capture_integrity).toBeNull()
 })
 
 it.each([
@@ -72,13 +61,7 @@ it.each([
   [{ signals: ['virtual_camera', 'virtual_camera'] }],
   [{}],
 ])('a report that is none is refused: %j', async (capture_integrity) => {
-  const { status, body } = await tenant.sandbox.verify({
-    user_id: 'u+match',
-    image: ada,
-    action: 'x',
-    capture_integrity,
-  })
-  expect([status, body.code]).toEqual([400, 'invalid_request'])
+  await expectRefusal(inSandbox({ capture_integrity }), 400, 'invalid_request')
 })
 
 describe('a rule that asks for a person’s look at signals', () => {
@@ -108,13 +91,8 @@ describe('a rule that asks for a person’s look at signals', () => {
   })
 
   it('approves no capture with a signal of the browser, in production and in the sandbox', async () => {
-    const inSandbox = await tenant.sandbox.verify({
-      user_id: 'u+match',
-      image: ada,
-      action: 'x',
-      capture_integrity: report,
-    })
-    for (const { status, body } of [await verify({ capture_integrity: report }), inSandbox]) {
+    for (const call of [verify, inSandbox]) {
+      const { status, body } = await call({ capture_integrity: report })
       expect([status, body.verdict, body.reason]).toEqual([200, 'rejected', 'review_required'])
       expect(body.capture_integrity).toEqual({ signals: SIGNALS })
       const { claims } = decodeJwt(body.jwt, tenant.secret.secret)
@@ -123,16 +101,7 @@ describe('a rule that asks for a person’s look at signals', () => {
   })
 
   it('approves no capture with a signal that only the service saw', async () => {
-    const { body: challenge } = await tenant.sandbox.call('POST', '/v1/challenges', {
-      user_id: 'u+match',
-      action: 'x',
-    })
-    const { body } = await tenant.sandbox.verify({
-      user_id: 'u+match',
-      challenge: answerTo(challenge, ada),
-      action: 'x',
-      capture_integrity: { signals: [] },
-    })
+    const body = await repeatedFrame()
     expect([body.verdict, body.reason]).toEqual(['rejected', 'review_required'])
   })
 
@@ -151,10 +120,10 @@ describe('a rule that asks for a person’s look at signals', () => {
     onTestFinished(() => {
       clock.sleep = sleep
     })
-    const slow = { user_id: 'u+match+slow', image: ada, action: 'x' }
-    expect(unmetOf(await tenant.sandbox.verify(slow))).toEqual([['integrity', 'capture_integrity']])
+    const slow = { user_id: 'u+match+slow' }
+    expect(unmetOf(await inSandbox(slow))).toEqual([['integrity', 'capture_integrity']])
     await setRule(null)
-    const noticed = await tenant.sandbox.verify({ ...slow, capture_integrity: report })
+    const noticed = await inSandbox({ ...slow, capture_integrity: report })
     expect(noticed.body.reason).toBe('review_required')
   })
 

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { type AuditEntry, Countersign } from '../../clients/node/index.js'
 import { expectSigned } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
@@ -10,14 +10,11 @@ const MANY = 5200
 const running = await serviceOfFile()
 const tenant = await running.tenant({ ratePerSecond: 10_000 })
 const production = await running.production(tenant)
-let client: Countersign
-beforeAll(() => {
-  client = new Countersign({
-    apiKey: production.key,
-    baseUrl: running.service.url('production'),
-    signingSecret: tenant.secret,
-    now: () => running.clock.now(),
-  })
+const client = new Countersign({
+  apiKey: production.key,
+  baseUrl: running.service.url('production'),
+  signingSecret: tenant.secret,
+  now: () => running.clock.now(),
 })
 const image = await photoOf('ada')
 await production.enroll({ user_id: 'ada', image })
@@ -26,6 +23,12 @@ await production.erase('ada')
 
 const list = (query: string, from: ApiClient = production) =>
   from.call('GET', query ? `/v1/audit?${query}` : '/v1/audit')
+const nothingAfter = (next_cursor: string) => ({
+  data: [],
+  has_more: false,
+  next_cursor,
+  broken_sequence: null,
+})
 
 it('lists the audit log oldest first, with the facts of each entry apart', async () => {
   const response = await list('')
@@ -60,12 +63,7 @@ it('continues an audit listing where a page ended, now or when more was written'
   const second = (await list(`limit=2&after=${first.next_cursor}`)).body
   expect(second.data.map(({ sequence }: AuditEntry) => sequence)).toEqual([3])
   expect(second).toMatchObject({ has_more: false, next_cursor: '3' })
-  expect((await list('after=3')).body).toEqual({
-    data: [],
-    has_more: false,
-    next_cursor: '3',
-    broken_sequence: null,
-  })
+  expect((await list('after=3')).body).toEqual(nothingAfter('3'))
   expect((await list('limit=3')).body.has_more).toBe(false)
 })
 
@@ -114,12 +112,7 @@ it.each([
 it('lists no audit entry of another tenant, and none in the sandbox', async () => {
   const other = await running.production(await running.tenant())
   for (const stranger of [other, tenant.sandbox])
-    expect((await list('', stranger)).body).toEqual({
-      data: [],
-      has_more: false,
-      next_cursor: '0',
-      broken_sequence: null,
-    })
+    expect((await list('', stranger)).body).toEqual(nothingAfter('0'))
 })
 
 it('reads only the caller’s own audit log by any cursor, a made-up one as well', async () => {

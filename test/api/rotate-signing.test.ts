@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
-import { expectRefusal, expectSigned } from '../support/answers.js'
+import { expectInvalid, expectRefusal, expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { keptBytes } from '../support/database.js'
 import { base64 } from '../support/faces.js'
@@ -24,6 +24,9 @@ const verify = (client: ApiClient, kid?: string) =>
     { user_id: 'someone+no_match', image, action: 'x' },
     kid ? { headers: { 'X-Svc-Signing-Key-Id': kid } } : {},
   )
+/** The tenant's first secret and these, by their ids. */
+const secretsOf = (...later: Array<{ id: string; secret: string }>) =>
+  Object.fromEntries([tenant.secret, ...later].map(({ id, secret }) => [id, secret]))
 const kidOf = (jwt: string) => decodeJwt(jwt, '').header.kid
 
 describe('a rotation', () => {
@@ -46,27 +49,19 @@ describe('a rotation', () => {
   })
 
   it('takes a rotation without a body, with an empty object, and with force', async () => {
-    expect((await tenant.sandbox.rotate()).status).toBe(200)
-    running.clock.advance(OVERLAP_MS)
-    expect((await tenant.sandbox.rotate({})).status).toBe(200)
-    running.clock.advance(OVERLAP_MS)
-    expect((await tenant.sandbox.rotate({ force: true })).status).toBe(200)
-    running.clock.advance(OVERLAP_MS)
-    expect((await tenant.sandbox.rotate({ force: false })).status).toBe(200)
-  })
-
-  it('refuses a rotation with other fields and types', async () => {
-    for (const [body, path] of [
-      [{ force: 'yes' }, 'force'],
-      [{ forced: true }, 'forced'],
-    ] as const) {
-      await expectRefusal(tenant.sandbox.rotate(body), 400, 'invalid_request', { details: [{ path }] })
+    for (const body of [undefined, {}, { force: true }, { force: false }]) {
+      expect((await tenant.sandbox.rotate(body)).status).toBe(200)
+      running.clock.advance(OVERLAP_MS)
     }
   })
 
+  it('refuses a rotation with other fields and types', async () => {
+    await expectInvalid(tenant.sandbox.rotate({ force: 'yes' }), 'force')
+    await expectInvalid(tenant.sandbox.rotate({ forced: true }), 'forced')
+  })
+
   it('signs the answer to a rotation so that a holder of the old secret can check it', async () => {
-    const response = await tenant.sandbox.rotate()
-    expectSigned(response, tenant)
+    expectSigned(await tenant.sandbox.rotate(), tenant)
   })
 
   it('rotates once when requests come in parallel', async () => {
@@ -120,7 +115,6 @@ describe('during the overlap', () => {
   })
 
   it('signs every response with both secrets during an overlap, errors included', async () => {
-    const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
     const responses = [
       await verify(tenant.sandbox),
       await tenant.sandbox.health(),
@@ -128,7 +122,7 @@ describe('during the overlap', () => {
       await tenant.sandbox.call('GET', '/v1/nothing'),
     ]
     for (const response of responses)
-      expect(validSignatures(response, both)).toEqual([tenant.secret.id, incoming.id])
+      expect(validSignatures(response, secretsOf(incoming))).toEqual([tenant.secret.id, incoming.id])
   })
 
   it('refuses another rotation during an overlap with 409, until force ends the older secret at once', async () => {
@@ -149,26 +143,20 @@ describe('during the overlap', () => {
     const { body } = await verify(tenant.sandbox)
     expect([kidOf(body.jwt), kidOf(body.jwt_next)]).toEqual([incoming.id, newest.id])
     const response = await tenant.sandbox.health()
-    const all = {
-      [tenant.secret.id]: tenant.secret.secret,
-      [incoming.id]: incoming.secret,
-      [newest.id]: newest.secret,
-    }
-    expect(validSignatures(response, all)).toEqual([incoming.id, newest.id])
+    expect(validSignatures(response, secretsOf(incoming, newest))).toEqual([incoming.id, newest.id])
   })
 })
 
 describe('the end of the overlap', () => {
   it('ends the overlap after 30 minutes to the millisecond; then only the new secret signs', async () => {
     const incoming = (await tenant.sandbox.rotate()).body.signing_secret
-    const both = { [tenant.secret.id]: tenant.secret.secret, [incoming.id]: incoming.secret }
     running.clock.advance(OVERLAP_MS - 1)
     expect((await verify(tenant.sandbox)).body).toHaveProperty('jwt_next')
     running.clock.advance(1)
     const after = await verify(tenant.sandbox)
     expect(after.body.jwt_next).toBeNull()
     expect(decodeJwt(after.body.jwt, incoming.secret).valid).toBe(true)
-    expect(validSignatures(after, both)).toEqual([incoming.id])
+    expect(validSignatures(after, secretsOf(incoming))).toEqual([incoming.id])
     expect(after.headers.get('x-svc-signature')).not.toContain(tenant.secret.id)
   })
 
