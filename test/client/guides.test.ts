@@ -5,17 +5,21 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { FRAME_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import { Countersign, type CountersignOptions } from '../../clients/node/index.js'
+// @ts-expect-error plain JavaScript for the browser
+import { enrol, transfer, transferByPhone } from '../../docs/examples/express/page.mjs'
+// @ts-expect-error plain JavaScript
+import { readSecrets, writeSecrets } from '../../docs/examples/rotation/secrets.mjs'
 import { packageFile } from '../../src/lib/package-root.js'
 import { exampleEnv } from '../support/capture-example.js'
 import { answerTo } from '../support/challenges.js'
 import { compile } from '../support/compiler.js'
 import { face } from '../support/faces.js'
 import { blurredFace, plain } from '../support/images.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const run = promisify(execFile)
@@ -94,33 +98,34 @@ it('the JavaScript of the examples compiles under strict', () => {
   expect(compile(paths, options)).toBe('')
 })
 
+const folder = temporaryFolder()
+const photo = join(folder, 'ada.jpg')
+writeFileSync(photo, await face('ada'))
+let aheadMs = 0
+const running = await serviceOfFile()
+// The examples look at the system's clock.
+running.clock.now = () => Date.now() + aheadMs
+const tenant = await running.tenant()
+const { key } = await running.production(tenant)
+const production = exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key })
+const sandbox = exampleEnv(tenant, { baseUrl: running.service.url('sandbox'), apiKey: tenant.sandboxKey })
+
+/** Runs a program of the examples. @returns what it prints */
+async function example(script: string, args: string[], env: NodeJS.ProcessEnv): Promise<string> {
+  return (await run(process.execPath, [join(EXAMPLES, script), ...args], { env })).stdout
+}
+
 describe('the code of the guides', () => {
-  let running: TestService
-  let tenant: TestTenant
   /** Addresses of the application of the guide, over production and over the sandbox. */
   let bank: string
   let sandboxBank: string
-  const folder = temporaryFolder()
-  let production: NodeJS.ProcessEnv
-  let sandbox: NodeJS.ProcessEnv
   const apps: ChildProcess[] = []
-  let aheadMs = 0
 
-  beforeAll(async () => {
-    running = await startService()
-    // The examples look at the system's clock.
-    running.clock.now = () => Date.now() + aheadMs
-    tenant = await running.tenant()
-    const { key } = await running.production(tenant)
-    production = exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key })
-    sandbox = exampleEnv(tenant, { baseUrl: running.service.url('sandbox'), apiKey: tenant.sandboxKey })
-  })
   afterAll(async () => {
     for (const app of apps.filter(({ exitCode }) => exitCode === null)) {
       app.kill()
       await once(app, 'exit')
     }
-    await running?.stop()
   })
 
   async function startBank(env: NodeJS.ProcessEnv): Promise<string> {
@@ -131,24 +136,13 @@ describe('the code of the guides', () => {
   }
 
   it('README: its program prints in the sandbox what README shows', async () => {
-    const photo = join(folder, 'ada.jpg')
-    writeFileSync(photo, await face('ada'))
-    const script = join(EXAMPLES, 'node', 'transfer.mjs')
-    const { stdout } = await run(process.execPath, [script, photo, photo], {
-      env: sandbox,
-    })
     const readme = readFileSync(packageFile('README.md'), 'utf8')
     const [, shown] = /^node transfer\.mjs .*\n```\n[\s\S]*?```\n([\s\S]*?)```/m.exec(readme)!
-    expect(stdout).toBe(shown)
+    expect(await example('node/transfer.mjs', [photo, photo], sandbox)).toBe(shown)
   })
 
   it('quick start: runs in the sandbox with a user of any name', async () => {
-    const photo = join(folder, 'ada.jpg')
-    writeFileSync(photo, await face('ada'))
-    const script = join(EXAMPLES, 'node', 'step-up.mjs')
-    const { stdout } = await run(process.execPath, [script, photo, photo], {
-      env: sandbox,
-    })
+    const stdout = await example('node/step-up.mjs', [photo, photo], sandbox)
     expect(stdout).toBe('enroll enrolled\nverify approved\nverdict approved 1250.00\ndelete erased\n')
   })
 
@@ -207,8 +201,6 @@ describe('the code of the guides', () => {
 
   it('step-up: a transfer needs a person before a camera, and a photo of the user is none', async () => {
     bank = await startBank(production)
-    // @ts-expect-error plain JavaScript for the browser
-    const { enrol, transfer } = await import('../../docs/examples/express/page.mjs')
     const ada = urlOf(await face('ada'))
     expect(await enrol(bank, 'ada', async () => ada)).toBe(3)
     for (const image of [ada, urlOf(await face('adaToday'))])
@@ -225,8 +217,6 @@ describe('the code of the guides', () => {
 
   it('step-up: a verdict made only of photos carries no transfer out, and neither does a capture that was seen before', async () => {
     sandboxBank = await startBank(sandbox)
-    // @ts-expect-error plain JavaScript for the browser
-    const { transfer } = await import('../../docs/examples/express/page.mjs')
     const image = urlOf(await face('ada'))
     const action = { type: 'transfer', amount: '1250.00', to: 'Grace' }
     expect(await transfer(sandboxBank, 'ada+match', action.amount, action.to, frames(image))).toEqual({
@@ -240,11 +230,8 @@ describe('the code of the guides', () => {
     })
     const send = async (user: string, jwt: string) => {
       const headers = { 'Content-Type': 'application/json', 'X-User': user, 'X-Step-Up-Verdict': jwt }
-      const response = await fetch(`${sandboxBank}/transfers`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify(action),
-      })
+      const request = { method: 'POST', headers, body: JSON.stringify(action) }
+      const response = await fetch(`${sandboxBank}/transfers`, request)
       return [response.status, ((await response.json()) as { code: string }).code]
     }
     const { jwt } = await client.verify({ user_id: 'ada+match', image, action })
@@ -257,8 +244,6 @@ describe('the code of the guides', () => {
   })
 
   it('step-up: offers the way without the face after a lockout or three refusals, and takes it from every signed-in user', async () => {
-    // @ts-expect-error plain JavaScript for the browser
-    const { enrol, transfer, transferByPhone } = await import('../../docs/examples/express/page.mjs')
     const [ada, unreadable] = [urlOf(await face('ada')), urlOf(Buffer.from('no picture'))]
     const refused = (at: string, user: string, photo: string) =>
       transfer(at, user, '1.00', 'Grace', frames(photo)).then(
@@ -290,12 +275,7 @@ describe('the code of the guides', () => {
   })
 
   it('step-up: answers every failure in JSON, without a stack', async () => {
-    const post = (path: string, body: string) =>
-      fetch(bank + path, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'X-User': 'nobody-enrolled' },
-        body,
-      })
+    const headers = { 'Content-Type': 'application/json', 'X-User': 'nobody-enrolled' }
     const image = urlOf(await plain())
     const refusals: Array<[string, string, number, string]> = [
       ['/enrolment', JSON.stringify({ photos: [image] }), 422, 'face_not_found'],
@@ -306,18 +286,14 @@ describe('the code of the guides', () => {
       ['/step-up', '{', 400, 'invalid_request'],
     ]
     for (const [path, body, status, error] of refusals) {
-      const response = await post(path, body)
-      expect([response.status, await response.json()]).toEqual([
-        status,
-        { error, message: expect.any(String) },
-      ])
+      const response = await fetch(bank + path, { method: 'POST', headers, body })
+      expect(response.status).toBe(status)
+      expect(await response.json()).toEqual({ error, message: expect.any(String) })
     }
   })
 
   it('rotation: verdicts hold before, during and after the overlap, without a restart', async () => {
     const file = join(folder, 'secrets.json')
-    // @ts-expect-error plain JavaScript
-    const { readSecrets, writeSecrets } = await import('../../docs/examples/rotation/secrets.mjs')
     const { id, secret } = tenant.secret
     await writeSecrets(file, [{ id, secret }])
     const backend = new Countersign({
@@ -333,8 +309,7 @@ describe('the code of the guides', () => {
       return backend.verifyVerdict(jwt, { userId: 'ada+match', action: 'x' })
     }
     await stepUp()
-    const script = join(EXAMPLES, 'rotation', 'rotate.mjs')
-    const { stdout } = await run(process.execPath, [script, file], { env: production })
+    const stdout = await example('rotation/rotate.mjs', [file], production)
     expect(stdout).toMatch(new RegExp(`^sec_\\w+ signs; ${tenant.secret.id} is valid until 20`))
     await stepUp()
     aheadMs = 31 * 60_000
@@ -344,17 +319,12 @@ describe('the code of the guides', () => {
 
   it.each(['that leaked', 'that got lost'])('rotation: a secret %s', async (accident) => {
     const file = join(folder, `${accident}.json`)
-    // @ts-expect-error plain JavaScript
-    const { readSecrets, writeSecrets } = await import('../../docs/examples/rotation/secrets.mjs')
     const own = await running.tenant()
     const { id, secret } = own.secret
     await writeSecrets(file, [{ id, secret }])
     const access = { baseUrl: running.service.url('sandbox'), apiKey: own.sandboxKey, tenantId: own.id }
     const env = { ...process.env, CS_BASE_URL: access.baseUrl, CS_API_KEY: access.apiKey }
-    const rotate = (...options: string[]) =>
-      run(process.execPath, [join(EXAMPLES, 'rotation', 'rotate.mjs'), file, ...options], {
-        env,
-      })
+    const rotate = (...options: string[]) => example('rotation/rotate.mjs', [file, ...options], env)
     const image = await face('ada')
     const stepUp = async (signingSecret: CountersignOptions['signingSecret']) => {
       const backend = new Countersign({ ...access, signingSecret, now: () => running.clock.now() })

@@ -21,7 +21,17 @@ const image = await plain()
 
 const action = { type: 'payment', amount: '1250.00', currency: 'EUR', payee: { name: 'Ada', account: 'DE1' } }
 
-const frames = () => Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
+/** The field `challenge` that answers one. */
+const framed = ({ challenge_id, nonce }: { challenge_id: string; nonce: string }) => {
+  const frames = Array.from({ length: 16 }, (_, index) => ({ step: 0, t_ms: index * 200, image }))
+  return { challenge_id, nonce, frames }
+}
+
+/** The id of a verify with frames. */
+async function live({ client, note }: Side, user_id: string, action: { type: string }) {
+  const challenge = framed(await note(client.createChallenge({ user_id, action })))
+  return (await note(client.verify({ user_id, action, challenge }))).verification_id
+}
 
 /** Registers a passkey without a verdict. */
 async function register(
@@ -143,23 +153,18 @@ describe('passkeys of the service in memory', () => {
       const enrolling = await note(
         client.createChallenge({ user_id: 'ada', purpose: 'enroll', passkey: 'register' }),
       )
-      const { challenge_id, nonce } = enrolling
       const passkey_registration = { credential: sandboxRegistration('ada') }
-      const challenge = { challenge_id, nonce, frames: frames() }
-      await note(client.enroll({ user_id: 'ada', challenge, passkey_registration }))
+      await note(client.enroll({ user_id: 'ada', challenge: framed(enrolling), passkey_registration }))
       await note(client.enroll({ user_id: 'eve', image, passkey_registration }))
       for (const passkey of ['required', 'preferred', 'register'] as const) {
         const asked = await note(client.createChallenge({ user_id: 'ada', action, passkey }))
         await note(client.createChallenge({ user_id: 'bob+match', action, passkey }))
         if (!asked.challenge_id) continue
-        const framed = {
-          ...{ user_id: 'ada', action },
-          challenge: { challenge_id: asked.challenge_id, nonce: asked.nonce, frames: frames() },
-        }
+        const request = { user_id: 'ada', action, challenge: framed(asked) }
         const credential = sandboxSignature('ada')
         const both = { challenge_id: asked.challenge_id, nonce: asked.nonce, credential }
-        await note(client.verify({ ...framed, passkey_assertion: both }))
-        await note(client.verify({ ...framed, passkey_assertion: { credential } }))
+        await note(client.verify({ ...request, passkey_assertion: both }))
+        await note(client.verify({ ...request, passkey_assertion: { credential } }))
       }
     }))
 
@@ -167,24 +172,19 @@ describe('passkeys of the service in memory', () => {
     both(running, { passkeys: {} }, async (side) => {
       const { client, note } = side
       const permit = { type: 'register_passkey' }
-      const live = async (user_id: string) => {
-        const { challenge_id, nonce } = await note(client.createChallenge({ user_id, action: permit }))
-        const challenge = { challenge_id, nonce, frames: frames() }
-        return (await note(client.verify({ user_id, action: permit, challenge }))).verification_id
-      }
       await note(client.enroll({ user_id: 'ada', image }))
       await note(client.enroll({ user_id: 'eve', image }))
       await note(client.beginPasskeyRegistration('ada'))
       const photo = await note(client.verify({ user_id: 'ada', image, action: permit }))
       await note(client.beginPasskeyRegistration('ada', { verification_id: photo.verification_id }))
-      const verification_id = await live('ada')
+      const verification_id = await live(side, 'ada', permit)
       await note(client.beginPasskeyRegistration('eve', { verification_id }))
       const { challenge_id, nonce } = await note(client.beginPasskeyRegistration('ada', { verification_id }))
       const answer = { challenge_id, nonce, credential: sandboxRegistration('ada') }
       await note(client.registerPasskey('ada', answer))
       await note(client.registerPasskey('ada', { ...answer, verification_id }))
       await note(client.beginPasskeyRegistration('ada', { verification_id }))
-      const late = await live('ada')
+      const late = await live(side, 'ada', permit)
       side.advance(600_000)
       await note(client.beginPasskeyRegistration('ada', { verification_id: late }))
     }))
@@ -212,12 +212,7 @@ describe('passkeys of the service in memory', () => {
   it('are recovered after a wait, unless a passkey or the backend cancels it, and hold a replacement back', () =>
     both(running, { passkeys: { registration: 'backend' } }, async (side) => {
       const { client, note, advance } = side
-      const recover = async () => {
-        const action = { type: 'recover_passkey' }
-        const { challenge_id, nonce } = await note(client.createChallenge({ user_id: 'ada', action }))
-        const challenge = { challenge_id, nonce, frames: frames() }
-        return (await note(client.verify({ user_id: 'ada', action, challenge }))).verification_id
-      }
+      const recover = () => live(side, 'ada', { type: 'recover_passkey' })
       await note(client.enroll({ user_id: 'ada', image }))
       const { passkey_id } = await register(side, 'ada', 'ada')
       await note(client.enroll({ user_id: 'ada', image, replace: true }))
@@ -271,10 +266,9 @@ describe('the policy of the service in memory', () => {
         await note(client.verify({ user_id, image, action: small }))
         await note(client.verify({ user_id, image, action: 'anything' }))
         await note(client.createChallenge({ user_id, action: small, modes: ['turn'] }))
-        const { challenge_id, nonce } = await note(client.createChallenge({ user_id, action: small }))
-        if (!challenge_id) continue
-        const challenge = { challenge_id, nonce, frames: frames() }
-        await note(client.verify({ user_id, action: small, challenge }))
+        const asked = await note(client.createChallenge({ user_id, action: small }))
+        if (!asked.challenge_id) continue
+        await note(client.verify({ user_id, action: small, challenge: framed(asked) }))
       }
       await note(client.verify({ user_id: 'nobody', image, action: small }))
     }))
@@ -315,10 +309,8 @@ describe('the policy of the service in memory', () => {
       const approve = async (user_id: string, fields: { approval_id?: string; action?: object } = {}) => {
         const request = { user_id, action: fields.action ?? action }
         const asked = await note(client.createChallenge({ ...request, passkey: 'required' }))
-        const { challenge_id, nonce } = asked
-        const challenge = { challenge_id, nonce, frames: frames() }
         const passkey_assertion = { credential: sandboxSignature(user_id) }
-        return note(client.verify({ ...request, challenge, passkey_assertion, ...fields }))
+        return note(client.verify({ ...request, challenge: framed(asked), passkey_assertion, ...fields }))
       }
       for (const user of ['ada', 'grace', 'joan']) {
         await note(client.enroll({ user_id: user, image }))

@@ -1,40 +1,29 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/lib/clock.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { base64, face, photosOf } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
-let ada: string
-let adaToday: string
-let adaTodayRecompressed: string
+const [ada, adaToday, joan] = await photosOf('ada', 'adaElsewhere', 'joan')
+const recompressed = await sharp(await face('adaElsewhere'))
+  .jpeg({ quality: 88 })
+  .toBuffer()
+const adaTodayRecompressed = base64(recompressed)
 
-beforeAll(async () => {
-  const today = await face('adaElsewhere')
-  ada = base64(await face('ada'))
-  adaToday = base64(today)
-  adaTodayRecompressed = base64(await sharp(today).jpeg({ quality: 88 }).toBuffer())
-})
+for (const policy of ['reject_identical', 'report', 'reject'] as const) {
+  const running = await serviceOfFile({
+    COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
+    // An empty setting takes the default, `reject_identical`.
+    COUNTERSIGN_REPLAY_POLICY: policy === 'reject_identical' ? '' : policy,
+  })
+  const tenant = await running.tenant()
+  const production = await running.production(tenant)
 
-for (const policy of ['reject_identical', 'report', 'reject'] as const)
   describe(`a replayed capture under the policy ${policy}`, () => {
-    let running: TestService
-    let tenant: TestTenant
-    let production: ApiClient
     let user: string
     let users = 0
 
-    beforeAll(async () => {
-      running = await startService({
-        COUNTERSIGN_LOCKOUT_ATTEMPTS: '0',
-        // An empty setting takes the default, `reject_identical`.
-        COUNTERSIGN_REPLAY_POLICY: policy === 'reject_identical' ? '' : policy,
-      })
-      tenant = await running.tenant()
-      production = await running.production(tenant)
-    })
-    afterAll(() => running?.stop())
     beforeEach(async () => {
       user = `user-${++users}`
       await production.enroll({ user_id: user, image: ada })
@@ -71,12 +60,11 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     })
 
     it('answers a call repeated with its idempotency key with the kept response, not as a replayed capture', async () => {
-      const call = { user_id: user, image: adaToday, action: 'x' }
-      const key = { headers: { 'X-Svc-Idempotency-Key': `${policy}-${user}` } }
-      const first = await production.call('POST', '/v1/verify', call, key)
+      const headers = { 'X-Svc-Idempotency-Key': `${policy}-${user}` }
+      const call = () => production.verify({ user_id: user, image: adaToday, action: 'x' }, { headers })
+      const first = await call()
       expect(first.body).toMatchObject(fresh)
-      const again = await production.call('POST', '/v1/verify', call, key)
-      expect(again.body).toEqual(first.body)
+      expect((await call()).body).toEqual(first.body)
     })
 
     it('detects a replay that hides among other images', async () => {
@@ -89,7 +77,6 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
     })
 
     it('detects a replay of a capture that a rejected verify used first', async () => {
-      const joan = base64(await face('joan'))
       expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: false } })
       expect(await verify(joan)).toMatchObject({ reason: 'no_match', replay: { suspected: true } })
     })
@@ -135,29 +122,23 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const)
       expect(await verify(adaToday, `${user}-twin`)).toMatchObject(fresh)
     })
   })
+}
+
+const running = await serviceOfFile({ COUNTERSIGN_REPLAY_POLICY: '', COUNTERSIGN_LOCKOUT_ATTEMPTS: '3' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
 
 describe('the same capture once more within seconds', () => {
-  let running: TestService
-  let tenant: TestTenant
-  let production: ApiClient
   let keys = 0
   let user: string
 
-  beforeAll(async () => {
-    running = await startService({ COUNTERSIGN_REPLAY_POLICY: '', COUNTERSIGN_LOCKOUT_ATTEMPTS: '3' })
-    tenant = await running.tenant()
-    production = await running.production(tenant)
-  })
-  afterAll(() => running?.stop())
   beforeEach(async () => {
     user = `impatient-${++keys}`
     await production.enroll({ user_id: user, image: ada })
   })
 
   const verify = (fields: Record<string, unknown> = {}, key: string | null = `key-${++keys}`) =>
-    production.call(
-      'POST',
-      '/v1/verify',
+    production.verify(
       { user_id: user, image: adaToday, action: { type: 'transfer', amount: '1.00' }, nonce: 'n', ...fields },
       key === null ? {} : { headers: { 'X-Svc-Idempotency-Key': key } },
     )
@@ -190,10 +171,9 @@ describe('the same capture once more within seconds', () => {
   })
 
   it('gets the first rejection again, which counts once', async () => {
-    const image = base64(await face('joan'))
-    const first = await verify({ image })
+    const first = await verify({ image: joan })
     expect(first.body).toMatchObject({ reason: 'no_match' })
-    for (let i = 0; i < 5; i++) expect((await verify({ image })).text).toBe(first.text)
+    for (let i = 0; i < 5; i++) expect((await verify({ image: joan })).text).toBe(first.text)
     expect((await verify()).body).toMatchObject({ verdict: 'approved' })
   })
 
@@ -238,9 +218,9 @@ describe('the same capture once more within seconds', () => {
     )
     expect((await verify({ image })).body).toMatchObject({ verdict: 'approved' })
     // Nor does it end a series of rejections.
-    const joan = await face('joan')
+    const other = await face('joan')
     const stranger = async (i: number) =>
-      base64(await sharp(joan).extract({ left: i, top: 0, width: 400, height: 400 }).jpeg().toBuffer())
+      base64(await sharp(other).extract({ left: i, top: 0, width: 400, height: 400 }).jpeg().toBuffer())
     for (const i of [0, 1]) expect((await verify({ image: await stranger(i) })).body.reason).toBe('no_match')
     expect((await verify({}, null)).body).toMatchObject({ reason: 'replayed_capture' })
     expect((await verify({ image: await stranger(2) })).body.reason).toBe('no_match')
