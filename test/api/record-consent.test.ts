@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { FakeCountersign } from '../../clients/node/testing.js'
 import { DAY_MS } from '../../src/lib/clock.js'
-import { expectRefusal } from '../support/answers.js'
+import { expectCode, expectRefusal } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
 import { photoOf } from '../support/faces.js'
 import { setPolicy } from '../support/policies.js'
@@ -115,9 +115,7 @@ describe('a recorded consent', () => {
   it('is answered by the service in memory in the same way', async () => {
     const fake = new FakeCountersign()
     const countersign = fake.client()
-    await expect(countersign.recordConsent('ada', TERMS)).rejects.toMatchObject({
-      code: 'reference_not_found',
-    })
+    await expectCode(countersign.recordConsent('ada', TERMS), 'reference_not_found')
     await countersign.enroll({ user_id: 'ada', image: ada })
     const { reference_id, consent } = await countersign.recordConsent('ada', TERMS)
     const { reference } = await countersign.getUser('ada')

@@ -1,31 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { expectSigned } from '../support/answers.js'
-import type { ApiClient } from '../support/client.js'
-import { base64, face, REPHOTOGRAPHED } from '../support/faces.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { base64, face, photoOf, REPHOTOGRAPHED } from '../support/faces.js'
+import { serviceOfFile } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
 const action = { type: 'wire_transfer', amount: '1250.00', currency: 'EUR' }
 
-beforeAll(async () => {
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-  tenant = await running.tenant()
-  production = await running.production(tenant)
-  expect((await production.enroll({ user_id: 'ada', image: base64(await face('ada')) })).status).toBe(201)
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+const tenant = await running.tenant()
+const production = await running.production(tenant)
+await production.enroll({ user_id: 'ada', image: await photoOf('ada') })
+
+/** A verify of Ada with this photo. */
+const verify = (image: string, fields = {}) => production.verify({ user_id: 'ada', image, action, ...fields })
 
 describe('verify in production', () => {
   it('approves another photo of the same person, with a JWT bound to the action', async () => {
-    const response = await production.verify({
-      user_id: 'ada',
-      image: base64(await face('adaToday')),
-      action,
-      nonce: 'n-1',
-    })
+    const response = await verify(await photoOf('adaToday'), { nonce: 'n-1' })
     expect(response.status).toBe(200)
     expect(response.body).toMatchObject({ verdict: 'approved', reason: null, user_id: 'ada' })
     expectSigned(response, tenant)
@@ -45,17 +36,13 @@ describe('verify in production', () => {
 
   for (const [how, change] of Object.entries(REPHOTOGRAPHED))
     it(`approves the enrolled photo ${how}`, async () => {
-      const response = await production.verify({
-        user_id: 'ada',
-        image: base64(await change(await face('ada'))),
-        action,
-      })
-      expect(response.body).toMatchObject({ verdict: 'approved' })
+      const { body } = await verify(base64(await change(await face('ada'))))
+      expect(body).toMatchObject({ verdict: 'approved' })
     })
 
   for (const other of ['grace', 'mary', 'joan'] as const)
     it(`rejects a photo of ${other} for another user`, async () => {
-      const response = await production.verify({ user_id: 'ada', image: base64(await face(other)), action })
-      expect(response.body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
+      const { body } = await verify(await photoOf(other))
+      expect(body).toMatchObject({ verdict: 'rejected', reason: 'no_match' })
     })
 })

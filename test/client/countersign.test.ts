@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { GUIDANCE_TEXTS } from '../../clients/capture/guidance-texts.js'
 import {
   ApiError,
@@ -15,27 +15,18 @@ import {
   verifyVerdict,
 } from '../../clients/node/index.js'
 import { sandboxSdk } from '../support/sdk.js'
-import type { TestService, TestTenant } from '../support/service.js'
-import { keepsToTheSuite, openStand, type Stand } from './behaviour/suite.js'
+import { keepsToTheSuite, openStand } from './behaviour/suite.js'
 import { typescriptDriver } from './behaviour/typescript.js'
-import { type FaultyProxy, startProxy } from './proxy.js'
+import { startProxy } from './proxy.js'
 
-let stand: Stand
-let running: TestService
-let proxy: FaultyProxy
-let tenant: TestTenant
-let ada: Buffer
-
-beforeAll(async () => {
-  stand = await openStand()
-  running = stand.running
-  tenant = await running.tenant()
-  proxy = await startProxy(running.service.url('sandbox'))
-  ada = Buffer.from(stand.photos.ada, 'base64')
-})
+const stand = await openStand()
+const { running } = stand
+const tenant = await running.tenant()
+const proxy = await startProxy(running.service.url('sandbox'))
+const ada = Buffer.from(stand.photos.ada, 'base64')
 afterAll(async () => {
-  await proxy?.stop()
-  await running?.stop()
+  await proxy.stop()
+  await running.stop()
 })
 afterEach(() => {
   proxy.mischief = (_request, forward) => forward()
@@ -138,11 +129,11 @@ describe('an error of the SDK', () => {
       for (const call of ['verify', 'enroll'] as const) {
         const error = await caught(sandbox()[call](fields))
         expect(error).toBeInstanceOf(ApiError)
-        expect(error).toMatchObject({ code: 'image_unreadable', category: 'biometric_rejected' })
-        expect((error as ApiError).message).toContain(message)
-        expect((error as ApiError).details).toMatchObject([
-          { guidance: 'file_unreadable', hint: GUIDANCE_TEXTS.file_unreadable },
-        ])
+        expect(error).toMatchObject({
+          ...{ code: 'image_unreadable', category: 'biometric_rejected' },
+          message: expect.stringContaining(message),
+          details: [{ guidance: 'file_unreadable', hint: GUIDANCE_TEXTS.file_unreadable }],
+        })
       }
     }
     // Only the call's own shape is the programmer's fault.
@@ -165,13 +156,10 @@ describe('an error of the SDK', () => {
       details: [{ path: 'image', guidance: 'image_too_large', hint: GUIDANCE_TEXTS.image_too_large }],
     })
     const frames = [small, large].map((image, index) => ({ step: 0, t_ms: index * 200, image }))
+    const challenge = { challenge_id: 'c', nonce: 'n', frames }
     const others: Array<[() => Promise<unknown>, string]> = [
       [() => client.enroll({ user_id: 'u', images: [small, large, small] }), 'images.1'],
-      [
-        () =>
-          client.verify({ user_id: 'u', action: 'x', challenge: { challenge_id: 'c', nonce: 'n', frames } }),
-        'challenge.frames.1.image',
-      ],
+      [() => client.verify({ user_id: 'u', action: 'x', challenge }), 'challenge.frames.1.image'],
       [() => client.guide({ image: new Uint8Array(600_000) }), 'image'],
     ]
     for (const [call, path] of others)
@@ -208,9 +196,8 @@ describe('an error of the SDK', () => {
   })
 
   it('has the guidance as codes for a photo, and the page of the code for a body that is not sent', async () => {
-    const refused = (await caught(
-      sandbox().verify({ user_id: 'ada+no_face', image: ada, action: 'x' }),
-    )) as ApiError
+    const call = sandbox().verify({ user_id: 'ada+no_face', image: ada, action: 'x' })
+    const refused = (await caught(call)) as ApiError
     expect(refused.guidance).toEqual(['no_face'])
     expect(refused.message).toContain('No face was found in the image. Ask for a new photo')
     const tiny = sandbox({ maxBodyBytes: 1000 })

@@ -1,30 +1,24 @@
 /** Tests of the SDK's check of public verdicts: with the address of the service and no secret, as a third party makes it. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { MemoryReplayStore, type VerdictTrust, verifyVerdict } from '../../clients/node/index.js'
 import { FakeCountersign } from '../../clients/node/testing.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { outcomeOf } from '../support/outcome.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
 const ACTION = { type: 'wire_transfer', amount: '1250.00' }
 const EXPECTED = { userId: 'ada+match', action: ACTION, environment: 'sandbox' as const }
 
 const codeOf = (judged: Promise<unknown>) => outcomeOf(judged, null)
 
-describe('a verdict of the service', () => {
-  let running: TestService
-  let tenant: TestTenant
-  let image: string
-  beforeAll(async () => {
-    running = await startService()
-    tenant = await running.tenant()
-    image = base64(await plain())
-  })
-  afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const tenant = await running.tenant()
+const image = base64(await plain())
 
+describe('a verdict of the service', () => {
   const verify = async () =>
     (await tenant.sandbox.verify({ user_id: 'ada+match', image, action: ACTION })).body
   const check = (source: Parameters<typeof verifyVerdict>[0], changes: Partial<VerdictTrust> = {}) =>

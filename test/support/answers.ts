@@ -22,3 +22,8 @@ export function expectInvalid(call: Call, path: string): Promise<void> {
 export function expectSigned(response: ApiResponse, { secret }: Pick<TestTenant, 'secret'>): void {
   expect(validSignatures(response, { [secret.id]: secret.secret })).toEqual([secret.id])
 }
+
+/** The call is refused with this code, by an error of the SDK or of the service. */
+export async function expectCode(call: Promise<unknown>, code: string): Promise<void> {
+  await expect(call).rejects.toMatchObject({ code })
+}

@@ -3,7 +3,6 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import type { Engine } from '../../src/biometrics/engine/engine.js'
 import { filmOf } from '../../src/features/challenges/parts.js'
 import type { ProviderCall } from '../../src/verification/biometric-provider.js'
 import type { CaptureInput } from '../../src/verification/call.js'
@@ -33,30 +32,22 @@ const ANY_PHOTO = {
   eyes_open: { min: 0 },
 }
 
-let engine: Engine
-let modelsDir: string
-let enrolled: Buffer
-let presented: Buffer
+const enrolled = await face('ada')
+const presented = await face('adaElsewhere')
 /** The photo first, then blurred copies: the photo has the best quality, so it is the frame that is compared. */
-let frames: Buffer[]
-
-beforeAll(async () => {
-  enrolled = await face('ada')
-  presented = await face('adaElsewhere')
-  frames = await Promise.all(
-    Array.from({ length: FRAMES }, (_, index) =>
-      sharp(presented)
-        .blur(1 + index / 10)
-        .jpeg({ quality: 95 })
-        .toBuffer(),
-    ),
-  )
-  frames[0] = presented
-  modelsDir = temporaryFolder()
-  engine = await startEngine(join(inject('modelsDir'), 'baseline'))
-})
+const frames: Buffer[] = await Promise.all(
+  Array.from({ length: FRAMES }, (_, index) =>
+    sharp(presented)
+      .blur(1 + index / 10)
+      .jpeg({ quality: 95 })
+      .toBuffer(),
+  ),
+)
+frames[0] = presented
+const modelsDir = temporaryFolder()
+const engine = await startEngine(join(inject('modelsDir'), 'baseline'))
 afterAll(async () => {
-  await engine?.close()
+  await engine.close()
   await rm(modelsDir, { recursive: true, force: true })
 })
 
@@ -64,11 +55,10 @@ describe('a verdict', () => {
   let running: TestService
   const clients: ApiClient[] = []
 
-  /** Starts a service whose pack has thresholds just below and just above the score of this photo. */
-  async function serve(photo: Buffer): Promise<void> {
+  // The service's pack has thresholds just below and just above the score of the photo.
+  beforeAll(async () => {
     const { reference } = await engine.enrol([enrolled])
-    const { score } = await engine.verify([photo], reference)
-    await rm(join(modelsDir, 'brought'), { recursive: true, force: true })
+    const { score } = await engine.verify([presented], reference)
     await writeBroughtPack(join(modelsDir, 'brought'), inject('modelsDir'), () => ({
       // Any photo may be enrolled, so that only the threshold decides.
       quality: { enrol: ANY_PHOTO },
@@ -95,9 +85,7 @@ describe('a verdict', () => {
         expect((await client.enroll({ user_id, image: base64(enrolled) })).status).toBe(201)
       clients.push(client)
     }
-  }
-
-  beforeAll(() => serve(presented))
+  })
   afterAll(() => running?.stop())
 
   it('approves a score just above the threshold and rejects one just below, and shows both numbers', async () => {
@@ -116,13 +104,10 @@ describe('a verdict', () => {
   it('decides on frames of a challenge by the same threshold as on a photo', async () => {
     const verdicts = await Promise.all(
       clients.map(async (client) => {
-        const asked = await client.call('POST', '/v1/challenges', {
-          user_id: 'by-challenge',
-          action: 'pay',
-          modes: [],
-        })
+        const request = { user_id: 'by-challenge', action: 'pay' }
+        const asked = await client.call('POST', '/v1/challenges', { ...request, modes: [] })
         const challenge = answerTo(asked.body, frames.map(base64))
-        const { body } = await client.verify({ user_id: 'by-challenge', action: 'pay', challenge })
+        const { body } = await client.verify({ ...request, challenge })
         return [body.verdict, body.score >= body.threshold]
       }),
     )
