@@ -14,6 +14,8 @@ export const words = <const Word extends string>(values: readonly Word[], descri
     values.map((value) => Type.Literal(value)),
     { ...(description && { description }) },
   )
+/** A choice of the caller, who by default has not made it. */
+export const choice = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], { ...(description && { description }) })
 

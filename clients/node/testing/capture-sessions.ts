@@ -9,6 +9,7 @@ import {
 import type { CaptureSession, CaptureSessionResult } from '../capture-session.js'
 import { displayHash } from '../display-hash.js'
 import type { CaptureSessionFields, Challenge } from '../types.js'
+import { shownAs } from './challenges.js'
 import type { CapturePageState, FakeCapturePage } from './fake-capture-page.js'
 import type { FakeInstallation } from './installation.js'
 import { FakeRefusal, refuseRequest } from './refusals.js'
@@ -205,14 +206,11 @@ export class CaptureSessions implements FakeCapturePage {
   async #call(body: object, answer: (call: Call) => Promise<FakeAnswer>): Promise<FakeAnswer> {
     const requestId = crypto.randomUUID()
     const request = { method: 'POST', path: '', query: new URLSearchParams(), headers: new Headers() }
-    try {
-      const { status, body: answered } = await answer({ ...request, body, requestId, signal: undefined })
-      return { status, body: answered }
-    } catch (error) {
+    const given = await answer({ ...request, body, requestId, signal: undefined }).catch((error) => {
       if (!(error instanceof FakeRefusal)) throw error
-      const { status, body: answered } = error.answer(requestId)
-      return { status, body: answered }
-    }
+      return error.answer(requestId)
+    })
+    return { status: given.status, body: given.body }
   }
 
   #leadsBackTo(returnUrl: string): boolean {
@@ -251,8 +249,7 @@ function answerOf(options: NonNullable<Challenge['passkey']>, outcome: PasskeySi
 /** The text that the page shows for a typed action, as a verdict names it. */
 async function shownFor({ action, locale = 'en', payees }: CaptureSessionFields) {
   const display = displayAction(action, locale, payees)
-  if (!display) return undefined
-  return { hash: await displayHash(display), locale, version: display.version, source: null }
+  return display ? shownAs({ hash: await displayHash(display), ...display }, null) : undefined
 }
 
 /** Whether no further capture of the session is judged. */

@@ -42,14 +42,9 @@ export class FakeChallenges {
   ): Pick<Challenge, 'challenge_id' | 'nonce' | 'expires_at'> {
     const challenge_id = fakeId('chl')
     const nonce = base64url(crypto.getRandomValues(new Uint8Array(32)))
+    const binding = canonicalJson(subject)
     const expiresMs = this.clock.now() + ttlMs
-    this.issued.set(challenge_id, {
-      ...asked,
-      nonce,
-      binding: canonicalJson(subject),
-      expiresMs,
-      isUsed: false,
-    })
+    this.issued.set(challenge_id, { ...asked, nonce, binding, expiresMs, isUsed: false })
     return { challenge_id, nonce, expires_at: isoTime(expiresMs) }
   }
 
@@ -100,6 +95,14 @@ export async function displayFor({ action, locale, payees }: Call['body']): Prom
   const display = displayAction(action, locale, payees)
   if (!display) return refuseRequest('locale', 'needs a typed action')
   return { hash: await displayHash(display), ...display }
+}
+
+/** @returns the text as a verdict names it */
+export function shownAs(
+  { hash, locale, version }: Omit<DisplayedText, 'source'>,
+  source: DisplayedText['source'],
+): DisplayedText {
+  return { hash, locale, version, source }
 }
 
 /** @throws FakeRefusal invalid_request */

@@ -141,22 +141,16 @@ export class FakePasskeys {
     const nowMs = this.service.clock.now()
     const strongest = this.strongestOf(userId)
     const type = PERMITS.find((one) => one === action.type)
+    const keep = (type: Permit['type'], fromMs: number, usableMs: number) =>
+      this.permits.set(verificationId, { type, userId, possession, fromMs, untilMs: fromMs + usableMs })
     if (type === 'recover_passkey') {
       if (!isLive || strongest === null) return
       this.endRecovery(userId)
-      const fromMs = nowMs + RECOVERY_WAIT_MS
-      const untilMs = fromMs + RECOVERY_USABLE_MS
-      this.permits.set(verificationId, { type, userId, possession, fromMs, untilMs })
+      keep(type, nowMs + RECOVERY_WAIT_MS, RECOVERY_USABLE_MS)
       return
     }
     if (type === 'replace_reference' || (type && (isLive || this.needsNoVerdict())))
-      this.permits.set(verificationId, {
-        type,
-        userId,
-        possession,
-        fromMs: nowMs,
-        untilMs: nowMs + PERMIT_MS,
-      })
+      keep(type, nowMs, PERMIT_MS)
     if (possession && isAsStrong(possession, strongest)) this.endRecovery(userId)
   }
 

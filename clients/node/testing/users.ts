@@ -24,6 +24,7 @@ import {
   FakeChallenges,
   methodFor,
   type OpenedChallenge,
+  shownAs,
   stepsFor,
   subjectOf,
   usingUp,
@@ -160,12 +161,8 @@ export class FakeUsers {
     const now = this.service.clock.now()
     if (receipt && now < receipt.untilMs) return { status: 200, body: receipt.body }
     this.find(userId)
-    const erased = {
-      references: 1,
-      captures: 0,
-      passkeys: this.passkeys.of(userId).length,
-      idempotency_records: 0,
-    }
+    const passkeys = this.passkeys.of(userId).length
+    const erased = { references: 1, captures: 0, passkeys, idempotency_records: 0 }
     this.users.delete(userId)
     this.passkeys.forget(userId)
     this.verdicts.forget(userId)
@@ -192,16 +189,9 @@ export class FakeUsers {
     this.passkeys.assertUsable(body)
     const display = await displayFor(body)
     const method = methodFor(modes)
-    const shown = display && {
-      hash: display.hash,
-      locale: display.locale,
-      version: display.version,
-      source: 'challenge' as const,
-    }
-    const issued = this.challenges.issue(subjectOf(purpose, body), 1000 * TTL_SECONDS, {
-      method,
-      display: shown,
-    })
+    const shown = display && shownAs(display, 'challenge')
+    const asked = { method, display: shown }
+    const issued = this.challenges.issue(subjectOf(purpose, body), 1000 * TTL_SECONDS, asked)
     const passkey = await this.passkeys.optionsFor(body, issued.nonce, 1000 * TTL_SECONDS)
     const challenge: Challenge = {
       ...issued,

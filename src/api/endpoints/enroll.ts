@@ -32,6 +32,7 @@ import { useUp } from '../good-once.js'
 import { assertOneOf } from '../key-scope.js'
 import {
   captureIntegrityField,
+  choice,
   consent,
   EXAMPLE_IMAGE,
   enrollmentQuality,
@@ -56,12 +57,7 @@ const bodyWith = ({ enroll: parts, capture }: Parts) =>
       user_id: userId,
       ...pictureFields(capture),
       require_liveness: Type.Optional(requireLiveness),
-      replace: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description: 'Replace the reference of a user who is already enrolled.',
-        }),
-      ),
+      replace: choice('Replace the reference of a user who is already enrolled.'),
       verification_id: Type.Optional(
         Type.String({
           minLength: 1,
@@ -70,19 +66,11 @@ const bodyWith = ({ enroll: parts, capture }: Parts) =>
             'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verification of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
         }),
       ),
-      add: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description:
-            'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',
-        }),
+      add: choice(
+        'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',
       ),
-      dry_run: Type.Optional(
-        Type.Boolean({
-          default: false,
-          description:
-            'Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse, `quality.images` every measurement. Whether the user is enrolled makes no difference.',
-        }),
+      dry_run: choice(
+        'Assess the photos and store nothing: 200 instead of 201. `quality.issues` reports what an enrollment would refuse, `quality.images` every measurement. Whether the user is enrolled makes no difference.',
       ),
       consent: Type.Optional(consent),
       ...requestFields(parts),

@@ -7,17 +7,12 @@ import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { OVERLAP_MS } from '../../tenants/signing-secrets.js'
 import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from '../endpoint.js'
-import { text, time } from '../schemas.js'
+import { choice, text, time } from '../schemas.js'
 import type { Services } from '../services.js'
 
 const body = Type.Object(
   {
-    force: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Rotate even during an overlap: the older secret ends at once.',
-      }),
-    ),
+    force: choice('Rotate even during an overlap: the older secret ends at once.'),
   },
   { title: 'RotateSigningRequest', additionalProperties: false },
 )
