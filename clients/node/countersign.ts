@@ -84,7 +84,7 @@ const GUIDANCE_BODY_BYTES = 512 * 1024
 /** The service gives the first answer to a request again for this long. */
 const REPEAT_MS = 30_000
 
-/** What a call sends besides its options. */
+/** The content of a call besides its options. */
 interface Sent<T> {
   body?: object
   /** Values of the variables of the path, which the answer has too. */

@@ -6,7 +6,7 @@ import type { StoreTransaction } from '../../storage/store.js'
 
 type QuotaUser = Pick<SubjectRecord, 'tenantId' | 'blindIndex'>
 
-/** What an enrollment and a verify ask of it. */
+/** The calls that an enrollment and a verify make. */
 export type UserQuota = Pick<SandboxUsers, keyof SandboxUsers>
 
 /** Production takes any number of users and notes no use. */
