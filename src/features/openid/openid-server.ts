@@ -21,6 +21,7 @@ import { LibraryRefusals } from './library-refusals.js'
 import type { OpenIdKeys } from './openid-keys.js'
 import { createOpenIdProvider } from './openid-provider.js'
 import { elsewherePage, refusedPage } from './refused-page.js'
+import { refusedHere, seeOther } from './replies.js'
 import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
 import { SignedRequests } from './signed-requests.js'
 
@@ -87,16 +88,8 @@ export class OpenIdServer {
       const refusal = toDomainError(error)
       const status = statusOf(refusal)
       if (status >= 500) this.parts.log.error({ err: refusal.cause ?? refusal }, 'the OpenID provider failed')
-      return {
-        status,
-        headers: {
-          'Content-Type': 'text/plain; charset=utf-8',
-          'Cache-Control': 'no-store',
-          ...errorHeaders(refusal),
-        },
-        body: `${refusal.code}: ${refusal.message}\n`,
-        close: refusal.code === 'body_too_large',
-      }
+      const answer = refusedHere(status, refusal.code, refusal.message, errorHeaders(refusal))
+      return { ...answer, close: refusal.code === 'body_too_large' }
     }
   }
 
@@ -111,53 +104,48 @@ export class OpenIdServer {
     if (path.startsWith(`${ENTRA_PATH}/`))
       return issuer.entra.handle(request, path.slice(ENTRA_PATH.length), body)
     // The provider must take a request by GET and by POST (OpenID Connect Core, section 3.1.2.1). The library would want cookies for POST
-    // that every site may send along.
-    if (path === AUTHORIZATION_PATH && request.method === 'POST') return asGet(request.path, body)
+    // that every site may send along. A pushed request is short enough for an address.
+    if (path === AUTHORIZATION_PATH && request.method === 'POST')
+      return seeOther(`${request.path}?${new URLSearchParams(body.toString())}`)
     const again = path === AUTHORIZATION_PATH && (await this.usedBefore(issuer, request.query))
     if (again) return again
     const [, uid, done] = INTERACTION.exec(path) ?? []
+    const query = request.query === '' ? '' : `?${request.query}`
     const application = provider.callback()
-    const interact = async (message: IncomingMessage, response: ServerResponse) => {
+    const interact = async (message: IncomingMessage, response: ServerResponse): Promise<Reply> => {
       const interaction = (await provider.interactionDetails(message, response)) as unknown as Interaction
       const step: Step = done
         ? await signIn.finish(interaction, request, request.query)
         : await signIn.begin(interaction, request)
       const { ui_locales: asked } = interaction.params
       const languages = `${asked ?? ''} ${request.headers['accept-language'] ?? ''}`
-      if ('isElsewhere' in step) {
-        const page = elsewherePage(languages)
-        return void response.writeHead(403, page.headers).end(page.body)
-      }
-      const location =
-        'redirect' in step
-          ? step.redirect
-          : await provider.interactionResult(message, response, step.result as never, {
-              mergeWithLastSubmission: false,
-            })
-      if ('helpUrl' in step && step.helpUrl !== undefined) {
-        const page = refusedPage(languages, step.helpUrl, location)
-        return void response.writeHead(200, page.headers).end(page.body)
-      }
-      response.writeHead(303, { Location: location, 'Cache-Control': 'no-store' }).end()
+      if ('isElsewhere' in step) return elsewherePage(languages)
+      if ('redirect' in step) return seeOther(step.redirect)
+      const location = await provider.interactionResult(message, response, step.result as never, {
+        mergeWithLastSubmission: false,
+      })
+      const helpUrl = 'helpUrl' in step ? step.helpUrl : undefined
+      return helpUrl === undefined ? seeOther(location) : refusedPage(languages, helpUrl, location)
     }
     let failure: unknown
     let asked: IncomingMessage | undefined
     const dispatch = (message: IncomingMessage, response: ServerResponse) => {
       asked = message
       // The provider reads from it the path under which it is mounted.
-      Object.assign(message, {
-        originalUrl: `${request.path}${request.query === '' ? '' : `?${request.query}`}`,
-      })
+      Object.assign(message, { originalUrl: request.path + query })
       if (uid === undefined) return void application(message, response)
-      interact(message, response).catch((error) => {
-        failure = error
-        response.writeHead(500).end()
-      })
+      interact(message, response).then(
+        ({ status, headers, body }) => response.writeHead(status, headers).end(body),
+        (error) => {
+          failure = error
+          response.writeHead(500).end()
+        },
+      )
     }
     const origin = new URL(this.parts.origin())
     const answer = await inject(dispatch as never, {
       method: request.method as 'GET',
-      url: `${path === '' ? '/' : path}${request.query === '' ? '' : `?${request.query}`}`,
+      url: `${path === '' ? '/' : path}${query}`,
       headers: {
         ...(request.headers as Record<string, string>),
         cookie: withoutSession(request.headers.cookie ?? '', provider),
@@ -219,11 +207,9 @@ export class OpenIdServer {
     const { error: code, statusCode } = error as { error?: string; statusCode?: number }
     if (statusCode === undefined || statusCode >= 500) throw error
     await this.recordElsewhere(environment, provider, uid)
-    return {
-      status: statusCode,
-      headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
-      body: `${code}: This page was opened in another browser, or its time is over. Begin again at the site that sent you here.\n`,
-    }
+    const text =
+      'This page was opened in another browser, or its time is over. Begin again at the site that sent you here.'
+    return refusedHere(statusCode, code!, text)
   }
 
   private issuerUrl(environment: Environment): string {
@@ -250,15 +236,6 @@ export class OpenIdServer {
     this.issuers.set(environment, issuer)
     return issuer
   }
-}
-
-/** Sends the browser to the same request by GET. A pushed request is short. */
-function asGet(path: string, form: Buffer): Reply {
-  return seeOther(`${path}?${new URLSearchParams(form.toString())}`)
-}
-
-function seeOther(location: string): Reply {
-  return { status: 303, headers: { Location: location, 'Cache-Control': 'no-store' }, body: '' }
 }
 
 /** Headers about the connection, which the listener writes. */

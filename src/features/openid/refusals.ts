@@ -67,6 +67,20 @@ export interface Refusal {
   facts?: Record<string, string>
 }
 
+/** A request that is refused before it becomes a sign-in. */
+export class RefusedRequest extends Error {
+  override readonly name = 'RefusedRequest'
+
+  constructor(
+    readonly code: RefusalCode,
+    /** As in `Refusal`. */
+    readonly detail?: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`${code}: ${detail}`, options)
+  }
+}
+
 interface RefusalParts {
   store: { read: StoreReader }
   clients: OpenIdClients

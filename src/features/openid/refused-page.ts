@@ -3,8 +3,10 @@
  * every reason, and one who confirmed in another browser.
  */
 import { createHash } from 'node:crypto'
-import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
+import { type DisplayLocale, firstLocale } from '../../contract/locales.js'
+import { reply } from '../../http/admin/replies.js'
 import type { Reply } from '../../http/listeners/listener.js'
+import { escapeHtml } from '../../lib/escape-html.js'
 
 interface Texts {
   heading: string
@@ -70,28 +72,21 @@ const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
  * @param languages names in the order of preference, as in `ui_locales` or `Accept-Language`
  * @param back address at which the provider answers the application
  */
-export function refusedPage(
-  languages: string,
-  helpUrl: string,
-  back: string,
-): Pick<Reply, 'headers' | 'body'> {
-  const language = firstKnown(languages)
+export function refusedPage(languages: string, helpUrl: string, back: string): Reply {
+  const language = firstLocale(languages) ?? 'en'
   const { heading, text, help, back: backText } = TEXTS[language]
-  return page(
-    language,
-    heading,
-    `<p>${text}</p><p><a href="${escaped(helpUrl)}" target="_blank" rel="noopener">${help}</a><a href="${escaped(back)}">${backText}</a></p>`,
-  )
+  const links = `<a href="${escapeHtml(helpUrl)}" target="_blank" rel="noopener">${help}</a><a href="${escapeHtml(back)}">${backText}</a>`
+  return page(200, language, heading, `<p>${text}</p><p>${links}</p>`)
 }
 
 /** @param languages names in the order of preference */
-export function elsewherePage(languages: string): Pick<Reply, 'headers' | 'body'> {
-  const language = firstKnown(languages)
+export function elsewherePage(languages: string): Reply {
+  const language = firstLocale(languages) ?? 'en'
   const { elsewhereHeading, elsewhere } = TEXTS[language]
-  return page(language, elsewhereHeading, `<p>${elsewhere}</p>`)
+  return page(403, language, elsewhereHeading, `<p>${elsewhere}</p>`)
 }
 
-function page(language: DisplayLocale, heading: string, main: string): Pick<Reply, 'headers' | 'body'> {
+function page(status: number, language: DisplayLocale, heading: string, main: string): Reply {
   const body = `<!doctype html>
 <html lang="${language}">
 <head>
@@ -104,23 +99,7 @@ function page(language: DisplayLocale, heading: string, main: string): Pick<Repl
 <body><main><h1>${heading}</h1>${main}</main></body>
 </html>
 `
-  return {
-    body,
-    headers: {
-      'Content-Type': 'text/html; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff',
-    },
-  }
-}
-
-function firstKnown(languages: string): DisplayLocale {
-  const named = languages.split(/[\s,]+/).map((tag) => tag.slice(0, 2).toLowerCase())
-  return named.flatMap((name) => DISPLAY_LOCALES.filter((language) => language === name))[0] ?? 'en'
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
+  return reply(status, 'text/html; charset=utf-8', body, {
+    'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'`,
+  })
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { decodeJwt } from 'jose'
 import { statusOf } from '../../api/error-response.js'
 import type { Environment } from '../../config/config.js'
-import { DISPLAY_LOCALES } from '../../contract/locales.js'
+import { firstLocale } from '../../contract/locales.js'
 import type { InternalAnswer, InternalApi, InternalRequest } from '../../http/internal-api.js'
 import type { ClientAddresses } from '../../http/listeners/client-address.js'
 import type { IncomingRequest } from '../../http/listeners/listener.js'
@@ -24,13 +24,16 @@ export interface Interaction {
   exp: number
 }
 
-/** A result for `Provider.interactionFinished`, or the address to which the browser goes first. */
+/** The address to which the browser goes first. */
+type Redirect = { redirect: string }
+/** `helpUrl` is shown to the person before the application gets its answer. */
+type NotConfirmed = { result: typeof NOT_CONFIRMED; helpUrl?: string | undefined }
+/** What happens next: a `result` is for `Provider.interactionFinished`. */
 export type Step =
-  | { redirect: string }
+  | Redirect
+  | NotConfirmed
   /** This browser is not the one in which the person confirmed: it gets no answer, and nothing is over. */
   | { isElsewhere: true }
-  /** `helpUrl` is shown to the person before the application gets its answer. */
-  | { result: { error: string; error_description: string }; helpUrl?: string | undefined }
   | {
       result: {
         login: { accountId: string; acr: string; amr: string[]; ts: number; remember: false }
@@ -91,7 +94,10 @@ export class SignIn {
   ) {}
 
   /** Begins at the capture page. A second tab, or a person who went back, gets the same session. */
-  async begin(interaction: Interaction, visitor: Visitor & Pick<IncomingRequest, 'headers'>): Promise<Step> {
+  async begin(
+    interaction: Interaction,
+    visitor: Visitor & Pick<IncomingRequest, 'headers'>,
+  ): Promise<Redirect | NotConfirmed> {
     const kept = await this.kept(interaction)
     if (kept) return { redirect: kept.url }
     const client = await this.clientOf(interaction)
@@ -171,7 +177,7 @@ export class SignIn {
     interaction: Interaction,
     client: OpenIdClient | null,
     refusal: Refused,
-  ): Promise<Step> {
+  ): Promise<NotConfirmed> {
     await this.record(interaction, refusal)
     const result = ANSWERS[refusal.code] ?? NOT_CONFIRMED
     return result === NOT_CONFIRMED ? { result, helpUrl: client?.helpUrl } : { result }
@@ -265,7 +271,6 @@ function beganBy(visitor: Pick<IncomingRequest, 'remoteAddress' | 'headers'>, ad
 /** The first of the languages that the relying party names in which the page is written. */
 function localeOf(uiLocales: unknown): { locale?: string } {
   if (typeof uiLocales !== 'string') return {}
-  const named = uiLocales.split(' ').map((tag) => tag.split('-')[0]!.toLowerCase())
-  const locale = named.find((language) => (DISPLAY_LOCALES as readonly string[]).includes(language))
+  const locale = firstLocale(uiLocales)
   return locale === undefined ? {} : { locale }
 }

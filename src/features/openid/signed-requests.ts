@@ -43,18 +43,18 @@ export class SignedRequests {
 
   /** Gives a request to an interaction. @throws InvalidRequestObject where another one has it */
   async use(request: string, uid: string): Promise<void> {
-    const earlier = await this.used.claim(digestOf(request), { uid } as never, REMEMBERED_SECONDS)
+    const earlier = await this.used.claim(signedDigest(request), { uid } as never, REMEMBERED_SECONDS)
     if (earlier) throw new errors.InvalidRequestObject('the request was used before')
   }
 
   /** @returns the interaction that has the request */
   async interactionOf(request: string): Promise<string | undefined> {
-    return (await this.used.find(digestOf(request)))?.uid
+    return (await this.used.find(signedDigest(request)))?.uid
   }
 }
 
-/** Digest of the part that is signed: the signature can be spelled in several ways. */
-function digestOf(request: string): string {
-  const signedPart = request.slice(0, request.lastIndexOf('.'))
+/** Digest of the signed part of a token. The signature can be spelled in several ways: nobody reads the last bits of its base64url. */
+export function signedDigest(token: string): string {
+  const signedPart = token.slice(0, token.lastIndexOf('.'))
   return createHash('sha256').update(signedPart).digest('base64url')
 }

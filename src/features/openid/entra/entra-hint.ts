@@ -1,8 +1,8 @@
 /** Checks the `id_token_hint` by which Entra ID names a person. It is signed, and expired on purpose, so that it is good for nothing else. */
 import { compactVerify, errors } from 'jose'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
-import { type EntraKeys, EntraKeysUnavailable } from './entra-keys.js'
-import { EntraRefusal } from './entra-refusal.js'
+import { RefusedRequest } from '../refusals.js'
+import type { EntraKeys } from './entra-keys.js'
 import { type EntraTenant, entraIssuer, entraUserId, GUID } from './entra-tenant.js'
 
 export interface EntraHint {
@@ -18,7 +18,7 @@ export const MAX_HINT_AGE_MS = 10 * MINUTE_MS
 const SKEW_MS = 2 * MINUTE_MS
 const MAX_SUBJECT = 255
 
-/** @throws EntraRefusal hint_not_valid, unavailable */
+/** @throws RefusedRequest hint_not_valid, unavailable */
 export async function readHint(
   hint: string,
   entra: EntraTenant,
@@ -45,10 +45,8 @@ async function verified(hint: string, entra: EntraTenant, keys: EntraKeys): Prom
     const claims: unknown = JSON.parse(new TextDecoder().decode(payload))
     if (typeof claims === 'object' && claims !== null) return claims as Record<string, unknown>
   } catch (error) {
-    if (error instanceof EntraKeysUnavailable)
-      throw new EntraRefusal('unavailable', "Entra ID's keys", { cause: error })
     if (error instanceof errors.JOSEError)
-      throw new EntraRefusal('hint_not_valid', `signature: ${error.code}`)
+      throw new RefusedRequest('hint_not_valid', `signature: ${error.code}`)
     if (!(error instanceof SyntaxError)) throw error
   }
   return refuse('claims')
@@ -60,5 +58,5 @@ function millisecondsOf(seconds: unknown): number | null {
 
 /** @param claim name of the claim that is wrong */
 function refuse(claim: string): never {
-  throw new EntraRefusal('hint_not_valid', claim)
+  throw new RefusedRequest('hint_not_valid', claim)
 }

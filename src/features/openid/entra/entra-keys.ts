@@ -1,22 +1,9 @@
 /** The public keys by which Entra ID signs hints: pinned with the application, or fetched by the tenant's metadata and kept for an hour. */
-import {
-  type CryptoKey,
-  createLocalJWKSet,
-  errors,
-  type FlattenedJWSInput,
-  type JSONWebKeySet,
-  type JWSHeaderParameters,
-} from 'jose'
+import { type CompactVerifyGetKey, createLocalJWKSet, errors, type JSONWebKeySet } from 'jose'
 import { type Clock, HOUR_MS, SECOND_MS } from '../../../lib/clock.js'
 import { safeOrigin } from '../../../tenants/safe-origin.js'
+import { RefusedRequest } from '../refusals.js'
 import { type EntraTenant, entraIssuer, entraMetadataUrl } from './entra-tenant.js'
-
-type KeyFinder = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>
-
-/** The keys cannot be had now. The person may try again. */
-export class EntraKeysUnavailable extends Error {
-  override readonly name = 'EntraKeysUnavailable'
-}
 
 /** How long keys are used without a look for new ones, and how long at most when Microsoft cannot be reached. */
 const FRESH_MS = HOUR_MS
@@ -28,8 +15,7 @@ const TIMEOUT_MS = 5 * SECOND_MS
 const MAX_BYTES = 262_144
 
 interface Fetched {
-  jwks: JSONWebKeySet
-  find: KeyFinder
+  find: CompactVerifyGetKey
   at: number
 }
 
@@ -43,9 +29,9 @@ export class EntraKeys {
 
   /**
    * @returns the key that a header names, for `compactVerify`
-   * @throws JWKSNoMatchingKey for an unknown key, or one that signs for another issuer; EntraKeysUnavailable
+   * @throws JWKSNoMatchingKey for an unknown key, or one that signs for another issuer; RefusedRequest unavailable, after which the person may try again
    */
-  finder(entra: EntraTenant): KeyFinder {
+  finder(entra: EntraTenant): CompactVerifyGetKey {
     return async (header, token) => {
       if (entra.jwks) return createLocalJWKSet(entra.jwks as unknown as JSONWebKeySet)(header, token)
       let known = await this.current(entra)
@@ -99,12 +85,12 @@ export class EntraKeys {
       const { keys } = (await getJson(jwksUri)) as { keys?: unknown }
       if (!Array.isArray(keys)) throw new Error('the answer is no key set')
       // Some keys of the shared service sign only for one issuer, such as that of personal accounts.
-      const jwks = { keys: keys.filter((key) => signsFor(key, entra)) }
-      const fetched = { jwks, find: createLocalJWKSet(jwks), at: this.clock.now() }
+      const find = createLocalJWKSet({ keys: keys.filter((key) => signsFor(key, entra)) })
+      const fetched = { find, at: this.clock.now() }
       this.fetched.set(url, fetched)
       return fetched
     } catch (cause) {
-      throw new EntraKeysUnavailable('The keys of Entra ID cannot be read.', { cause })
+      throw new RefusedRequest('unavailable', "Entra ID's keys", { cause })
     }
   }
 }

@@ -11,13 +11,15 @@ import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js
 import { MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
 import type { OpenIdClient } from '../openid-clients.js'
 import type { OpenIdKeys } from '../openid-keys.js'
+import { type RefusalCode, RefusedRequest } from '../refusals.js'
 import { elsewherePage } from '../refused-page.js'
+import { refusedHere, seeOther } from '../replies.js'
 import { type Interaction, SignIn, type SignInParts } from '../sign-in.js'
+import { signedDigest } from '../signed-requests.js'
 import { StateAdapter } from '../state-adapter.js'
 import { MAX_HINT_AGE_MS, readHint } from './entra-hint.js'
 import type { EntraKeys } from './entra-keys.js'
-import { EntraRefusal } from './entra-refusal.js'
-import { formPost, metadata, refusedHere } from './entra-replies.js'
+import { formPost, metadata } from './entra-replies.js'
 import { type EntraRequest, FACE_AMR, formOf, readRequest, redirectUriIn } from './entra-request.js'
 import { GUID } from './entra-tenant.js'
 
@@ -93,26 +95,23 @@ export class EntraMethod {
       clientId = form.get('client_id')
       client = await this.clientOf(clientId)
       if (redirectUriIn(form) !== client.redirectUris[0])
-        throw new EntraRefusal('redirect_uri_not_registered', 'redirect_uri')
+        throw new RefusedRequest('redirect_uri_not_registered', 'redirect_uri')
     } catch (error) {
-      const refusal = asRefusal(error)
-      await this.record(refusal, clientId)
+      await this.record(error, clientId)
       return refusedHere(400, 'invalid_request', 'Client id or redirect address are not those of Entra ID.')
     }
-    const state = form.get('state')
     const requestId = form.get('client-request-id') ?? ''
     const facts = GUID.test(requestId) ? { client_request_id: requestId.toLowerCase() } : {}
     try {
-      const asked = readRequest(form)
-      return await this.begin(request, client, asked, facts)
+      return await this.begin(request, client, readRequest(form), facts)
     } catch (error) {
-      const refusal = asRefusal(error)
-      await this.record(refusal, clientId, facts)
-      return formPost(client.redirectUris[0]!, { error: refusal.error, state })
+      const code = await this.record(error, clientId, facts)
+      const known = code === 'unavailable' ? 'temporarily_unavailable' : 'access_denied'
+      return this.failed({ redirectUri: client.redirectUris[0]!, state: form.get('state') }, known)
     }
   }
 
-  /** Leads the person to the capture page. @throws EntraRefusal */
+  /** Leads the person to the capture page. @throws RefusedRequest */
   private async begin(
     request: IncomingRequest,
     client: OpenIdClient,
@@ -124,21 +123,15 @@ export class EntraMethod {
     const { nonce, state, acr } = asked
     const secret = randomBytes(32).toString('base64url')
     const made: EntraSignIn = {
-      ...{
-        uid: randomBytes(16).toString('base64url'),
-        clientId: client.record.id,
-        redirectUri: client.redirectUris[0]!,
-      },
-      userId,
-      subject,
-      nonce,
-      state,
-      acr,
+      uid: randomBytes(16).toString('base64url'),
+      clientId: client.record.id,
+      redirectUri: client.redirectUris[0]!,
+      ...{ userId, subject, nonce, state, acr },
       browser: digestOf(secret),
       endsAt: clock.now() + PATIENCE_MS,
     }
     const earlier = await this.hints.claim(
-      digestOf(signedPartOf(asked.hint)),
+      signedDigest(asked.hint),
       { uid: made.uid } as never,
       REMEMBERED_SECONDS,
     )
@@ -146,21 +139,12 @@ export class EntraMethod {
     const named = { ...made, accountId: userId }
     if (!earlier) await this.signIns.upsert(made.uid, named as never, REMEMBERED_SECONDS)
     const step = await this.signIn.begin(this.interactionOf(signIn), request)
-    if (!('redirect' in step))
-      return this.failed(
-        signIn,
-        'result' in step && 'error' in step.result ? step.result.error : 'access_denied',
-      )
+    if (!('redirect' in step)) return this.failed(signIn, step.result.error)
     log.info({ client: client.record.id, ...facts }, 'began a sign-in for Entra ID')
-    return {
-      status: 303,
-      headers: { Location: step.redirect, 'Cache-Control': 'no-store' },
-      cookies: earlier ? [] : [this.cookie(made.uid, secret)],
-      body: '',
-    }
+    return { ...seeOther(step.redirect), cookies: earlier ? [] : [this.cookie(made.uid, secret)] }
   }
 
-  /** The sign-in that the same browser began with the same request: a second tab, or a way back. @throws EntraRefusal hint_used */
+  /** The sign-in that the same browser began with the same request: a second tab, or a way back. @throws RefusedRequest hint_used */
   private async again(request: IncomingRequest, uid: string, asked: EntraSignIn): Promise<EntraSignIn> {
     const known = await this.signInOf(uid)
     const isSame =
@@ -169,7 +153,7 @@ export class EntraMethod {
       known.state === asked.state &&
       known.nonce === asked.nonce &&
       known.acr === asked.acr
-    if (!isSame) throw new EntraRefusal('hint_used', 'id_token_hint')
+    if (!isSame) throw new RefusedRequest('hint_used', 'id_token_hint')
     return known
   }
 
@@ -178,16 +162,14 @@ export class EntraMethod {
     const signIn = await this.signInOf(uid)
     if (!signIn) return this.refuseHere('interaction_over', undefined)
     if (!this.isBrowserOf(signIn, request)) return this.refuseHere('opened_elsewhere', signIn.clientId)
-    if (this.isLate(signIn)) {
+    if (signIn.endsAt <= this.parts.clock.now()) {
       await this.signIns.useOnce(uid)
-      await this.record(new EntraRefusal('user_gave_up', 'Entra ID waits no longer'), signIn.clientId)
+      await this.record(new RefusedRequest('user_gave_up', 'Entra ID waits no longer'), signIn.clientId)
       return this.failed(signIn, 'access_denied')
     }
     const step = await this.signIn.finish(this.interactionOf(signIn), request, request.query)
-    if ('isElsewhere' in step)
-      return { status: 403, ...elsewherePage(request.headers['accept-language'] ?? '') }
-    if ('redirect' in step)
-      return { status: 303, headers: { Location: step.redirect, 'Cache-Control': 'no-store' }, body: '' }
+    if ('isElsewhere' in step) return elsewherePage(request.headers['accept-language'] ?? '')
+    if ('redirect' in step) return seeOther(step.redirect)
     if (!(await this.signIns.useOnce(uid))) return this.refuseHere('interaction_over', signIn.clientId)
     if ('error' in step.result) return this.failed(signIn, step.result.error)
     const token = await this.idToken(signIn, step.result.login.ts)
@@ -208,41 +190,42 @@ export class EntraMethod {
       .sign(await importJWK(jwk!, 'RS256'))
   }
 
-  private failed({ redirectUri, state }: EntraSignIn, error: string): Reply {
+  /** Microsoft's reference names two errors. */
+  private failed({ redirectUri, state }: Pick<EntraSignIn, 'redirectUri' | 'state'>, error: string): Reply {
     const known = error === 'temporarily_unavailable' ? error : 'access_denied'
     return formPost(redirectUri, { error: known, state })
   }
 
   private async refuseHere(code: 'interaction_over' | 'opened_elsewhere', clientId: string | undefined) {
-    await this.record(new EntraRefusal(code, 'interaction'), clientId)
+    await this.record(new RefusedRequest(code, 'interaction'), clientId)
     const text = 'This page was opened in another browser, or its time is over. Sign in to Microsoft again.'
     return refusedHere(400, 'invalid_request', text)
   }
 
-  private record(
-    { code, detail, cause }: EntraRefusal,
+  /** @throws the error where it is no refusal */
+  private async record(
+    error: unknown,
     clientId: string | undefined,
     facts: Record<string, string> = {},
-  ): Promise<void> {
+  ): Promise<RefusalCode> {
+    if (!(error instanceof RefusedRequest)) throw error
+    const { code, detail, cause } = error
     if (cause) this.parts.log.warn({ err: cause }, 'the keys of Entra ID cannot be read')
-    return this.parts.refusals.record({ code, detail, clientId, facts, environment: this.environment })
+    await this.parts.refusals.record({ code, detail, clientId, facts, environment: this.environment })
+    return code
   }
 
-  /** @throws EntraRefusal client_unknown */
+  /** @throws RefusedRequest client_unknown */
   private async clientOf(id: string | undefined): Promise<OpenIdClient> {
-    const client = id === undefined ? null : await this.parts.clients.find(this.parts.store.read, id)
+    const client = await this.parts.clients.find(this.parts.store.read, id ?? '')
     if (!client?.entra || client.record.environment !== this.environment)
-      throw new EntraRefusal('client_unknown', 'client_id')
+      throw new RefusedRequest('client_unknown', 'client_id')
     return client
   }
 
   private async signInOf(uid: string): Promise<EntraSignIn | null> {
     const known = await this.signIns.find(uid)
     return known && known.consumed === undefined ? (known as unknown as EntraSignIn) : null
-  }
-
-  private isLate({ endsAt }: EntraSignIn): boolean {
-    return endsAt <= this.parts.clock.now()
   }
 
   private interactionOf({ uid, clientId, userId }: EntraSignIn): Interaction {
@@ -274,14 +257,4 @@ export class EntraMethod {
 
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
-}
-
-/** The hint without its signature, which can be spelled in several ways: the last character of base64url has bits that nobody reads. */
-function signedPartOf(hint: string): string {
-  return hint.slice(0, hint.lastIndexOf('.'))
-}
-
-function asRefusal(error: unknown): EntraRefusal {
-  if (error instanceof EntraRefusal) return error
-  throw error
 }

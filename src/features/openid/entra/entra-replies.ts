@@ -1,11 +1,11 @@
-/** Replies to Entra ID: metadata, the form that the browser posts back, and a page for requests that cannot be answered there. */
+/** Replies to Entra ID: metadata, and the form that the browser posts back. */
 import { createHash } from 'node:crypto'
+import { json, reply } from '../../../http/admin/replies.js'
 import type { Reply } from '../../../http/listeners/listener.js'
 import { escapeHtml } from '../../../lib/escape-html.js'
 import { FACE_ACR_VALUES } from './entra-request.js'
 
 const SUBMIT = 'document.forms[0].submit()'
-const NO_STORE = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' }
 /** Without `form-action`: browsers apply it to the redirects after the post as well, and Entra ID leads on to the application. */
 const POLICY = [
   "default-src 'none'",
@@ -16,7 +16,7 @@ const POLICY = [
 
 /** @param issuer URL of the issuer @param jwksUri address of its keys */
 export function metadata(issuer: string, jwksUri: string): Reply {
-  return json({
+  const document = {
     issuer,
     authorization_endpoint: `${issuer}/authorize`,
     jwks_uri: jwksUri,
@@ -31,7 +31,8 @@ export function metadata(issuer: string, jwksUri: string): Reply {
     claims_supported: ['iss', 'aud', 'sub', 'iat', 'exp', 'nonce', 'acr', 'amr', 'auth_time'],
     claims_parameter_supported: true,
     acr_values_supported: FACE_ACR_VALUES,
-  })
+  }
+  return json(document, 200, { 'Cache-Control': 'public, max-age=300' })
 }
 
 /** A page that posts the fields to the address at once (OAuth 2.0 Form Post Response Mode). */
@@ -39,37 +40,15 @@ export function formPost(action: string, fields: Record<string, string | undefin
   const inputs = Object.entries(fields)
     .filter((entry): entry is [string, string] => entry[1] !== undefined)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value)}">`)
-  return {
-    status: 200,
-    headers: {
-      ...NO_STORE,
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': POLICY,
-      'Referrer-Policy': 'origin',
-    },
-    body: `<!doctype html>
+  const page = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>Signing in</title></head>
 <body><form method="post" action="${escapeHtml(action)}">
 ${inputs.join('\n')}
 <noscript><button type="submit">Continue</button></noscript>
 </form><script>${SUBMIT}</script></body></html>
-`,
-  }
-}
-
-/** A request that names no application, or no address of its own, is answered here: nothing is sent to an unknown address. */
-export function refusedHere(status: number, error: string, text: string): Reply {
-  return {
-    status,
-    headers: { ...NO_STORE, 'Content-Type': 'text/plain; charset=utf-8' },
-    body: `${error}: ${text}\n`,
-  }
-}
-
-function json(value: unknown): Reply {
-  return {
-    status: 200,
-    headers: { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'public, max-age=300' },
-    body: JSON.stringify(value),
-  }
+`
+  return reply(200, 'text/html; charset=utf-8', page, {
+    'Content-Security-Policy': POLICY,
+    'Referrer-Policy': 'origin',
+  })
 }

@@ -1,5 +1,5 @@
 /** Reads the form by which Entra ID asks for a second factor, after Microsoft's reference for providers of external methods. */
-import { EntraRefusal } from './entra-refusal.js'
+import { RefusedRequest } from '../refusals.js'
 
 export interface EntraRequest {
   hint: string
@@ -21,11 +21,11 @@ export const FACE_AMR = 'face'
 
 const MAX_ECHOED = 4096
 
-/** The parameters of a form. @throws EntraRefusal request_not_valid for one that is there twice */
+/** The parameters of a form. @throws RefusedRequest request_not_valid for one that is there twice */
 export function formOf(body: Buffer): Map<string, string> {
   const form = new Map<string, string>()
   for (const [name, value] of new URLSearchParams(body.toString())) {
-    if (form.has(name)) throw new EntraRefusal('request_not_valid', `${name.slice(0, 40)} is there twice`)
+    if (form.has(name)) throw new RefusedRequest('request_not_valid', `${name.slice(0, 40)} is there twice`)
     form.set(name, value)
   }
   return form
@@ -37,7 +37,7 @@ export function redirectUriIn(form: ReadonlyMap<string, string>): string | undef
   return new Set(named).size === 1 ? named[0] : undefined
 }
 
-/** The rest of the form. Other parameters are ignored, as the reference asks. @throws EntraRefusal */
+/** The rest of the form. Other parameters are ignored, as the reference asks. @throws RefusedRequest */
 export function readRequest(form: ReadonlyMap<string, string>): EntraRequest {
   const fixed: Array<[string, (value: string) => boolean]> = [
     ['scope', (value) => value.split(' ').includes('openid')],
@@ -56,15 +56,15 @@ export function readRequest(form: ReadonlyMap<string, string>): EntraRequest {
   return { hint, nonce, state, acr: acrOf(form.get('claims')) }
 }
 
-/** @throws EntraRefusal acr_not_reached where a face does not satisfy what is asked for */
+/** @throws RefusedRequest acr_not_reached where a face does not satisfy what is asked for */
 function acrOf(claims: string | undefined): string {
   const { acr, amr } = idTokenClaims(claims)
   const asked = valuesOf(acr)
   const given = asked.find((value) => FACE_ACR_VALUES.includes(value))
-  if (given === undefined) throw new EntraRefusal('acr_not_reached', `acr: ${asked.join(' ')}`)
+  if (given === undefined) throw new RefusedRequest('acr_not_reached', `acr: ${asked.join(' ')}`)
   const methods = valuesOf(amr)
   if (methods.length > 0 && !methods.includes(FACE_AMR))
-    throw new EntraRefusal('acr_not_reached', `amr: ${methods.join(' ')}`)
+    throw new RefusedRequest('acr_not_reached', `amr: ${methods.join(' ')}`)
   return given
 }
 
@@ -85,5 +85,5 @@ function valuesOf(claim: unknown): string[] {
 
 /** @param name parameter that is missing or wrong */
 function refuse(name: string): never {
-  throw new EntraRefusal('request_not_valid', name)
+  throw new RefusedRequest('request_not_valid', name)
 }

@@ -4,6 +4,7 @@
  */
 import type { Environment } from '../../../config/config.js'
 import type { Events } from '../../../events/events.js'
+import { json, plain, reply } from '../../../http/admin/replies.js'
 import type { InternalApi } from '../../../http/internal-api.js'
 import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'
 import { type Clock, isoTime } from '../../../lib/clock.js'
@@ -12,18 +13,12 @@ import type { TemplateVault } from '../../../users/template-vault.js'
 import { type AskedAcr, askedAcr, captureFields } from '../asked-acr.js'
 import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
 import { type CallbackRecord, callbackReader } from '../openid-tables.js'
-import type { RefusalCode, Refusals } from '../refusals.js'
+import { type RefusalCode, type Refusals, RefusedRequest } from '../refusals.js'
 import { callAs, refusalBy } from '../sign-in.js'
 import type { CallbackBook } from './callback-book.js'
-import { actionFor, type ChannelRequest, parseChannelRequest, userIdOf } from './channel-request.js'
+import { actionFor, type ChannelRequest, parseChannelRequest } from './channel-request.js'
 import type { KeycloakRealm } from './keycloak-realm.js'
-import {
-  issuerNamedBy,
-  type RealmRequest,
-  RealmTokenError,
-  type RealmTokens,
-  RealmUnreachableError,
-} from './realm-token.js'
+import { issuerNamedBy, type RealmRequest, type RealmTokens } from './realm-token.js'
 
 export interface AuthenticationChannelParts {
   store: Store
@@ -62,15 +57,23 @@ const MAX_OPEN = 3
 const TASK_MS = 10_000
 const MAX_BODY_BYTES = 16_384
 
-/** A request that is refused with a status that Keycloak takes for a failure: it takes only 201 for success. */
-class ChannelRefusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: RefusalCode,
-    readonly detail?: string,
-  ) {
-    super(code)
-  }
+/**
+ * Statuses, which Keycloak takes for a failure: it takes only 201 for success. Codes that have to do with the person have none: then the
+ * answer is that for a person who is asked.
+ */
+const STATUS_OF_REFUSAL: Partial<Record<RefusalCode, number>> = {
+  request_not_valid: 400,
+  action_not_valid: 400,
+  token_not_valid: 401,
+  client_unknown: 404,
+  token_used: 409,
+  acr_not_reached: 422,
+  consent_required: 422,
+  link_not_deliverable: 422,
+  rate_limited: 503,
+  key_not_valid: 503,
+  realm_unreachable: 503,
+  unavailable: 503,
 }
 
 export class AuthenticationChannel {
@@ -87,21 +90,19 @@ export class AuthenticationChannel {
   }
 
   async handle(request: IncomingRequest, path: string): Promise<Reply> {
-    if (path === DONE_PATH)
-      return text(200, 'Done. You can close this page and go on where you began.\n', 'text/plain')
-    if (request.method !== 'POST')
-      return { ...failure(405, 'method_not_allowed'), headers: { ...JSON_HEADERS, Allow: 'POST' } }
+    if (path === DONE_PATH) return plain(200, 'Done. You can close this page and go on where you began.\n')
+    if (request.method !== 'POST') return json({ error: 'method_not_allowed' }, 405, { Allow: 'POST' })
     const body = await request.body(performance.now() + TASK_MS, MAX_BODY_BYTES)
     const [, clientId] = CHANNEL.exec(path)!
     const noted: { userId?: string } = {}
     try {
       await this.take(clientId!, request, body, noted)
-      return text(201, '', 'application/json')
+      return reply(201, 'application/json; charset=utf-8', '')
     } catch (error) {
-      if (!(error instanceof ChannelRefusal)) throw error
+      if (!(error instanceof RefusedRequest)) throw error
       const { code, detail } = error
       await this.parts.refusals.record({ code, environment: this.environment, clientId, detail, ...noted })
-      return failure(error.status, code)
+      return json({ error: code }, STATUS_OF_REFUSAL[code])
     }
   }
 
@@ -113,11 +114,11 @@ export class AuthenticationChannel {
   ): Promise<void> {
     const known = await this.authenticated(clientId, request.headers.authorization)
     const fields = parseChannelRequest(body)
-    if (!fields) throw new ChannelRefusal(400, 'request_not_valid', 'the body is no request of Keycloak')
+    if (!fields) throw new RefusedRequest('request_not_valid', 'the body is no request of Keycloak')
     const asked = askedFor(known, fields)
     noted.userId = asked.userId
     const captures = captureFields(asked.asked, known.client.acr)
-    if (!captures) throw new ChannelRefusal(422, 'acr_not_reached')
+    if (!captures) throw new RefusedRequest('acr_not_reached')
     await this.assertLinkDeliverable(known.client)
     const reserved = await this.reserved(known)
     const answer = await callAs(this.parts.calls, known.client, request, {
@@ -138,8 +139,7 @@ export class AuthenticationChannel {
     if (isMade && (await this.sendLink(reserved, asked, answer.body as unknown as Link))) return
     const { code, detail } = isMade ? TOO_MANY_OPEN : refusalBy(answer)
     // A realm must not learn by the answer that this person is enrolled.
-    const status = isMade ? undefined : STATUS_OF_REFUSAL[code]
-    if (status !== undefined) throw new ChannelRefusal(status, code, detail)
+    if (!isMade && code in STATUS_OF_REFUSAL) throw new RefusedRequest(code, detail)
     // Keycloak waits in vain, as for a person who does not open the link. Only the operator learns why.
     const { userId } = asked
     const refusal = { code, detail, clientId: known.client.record.id, userId }
@@ -150,23 +150,16 @@ export class AuthenticationChannel {
   private async authenticated(clientId: string, authorization: string | undefined): Promise<Known> {
     const { clients, store, tokens } = this.parts
     const named = await clients.find(store.read, clientId)
-    if (named?.record.environment !== this.environment) throw new ChannelRefusal(404, 'client_unknown')
+    if (named?.record.environment !== this.environment) throw new RefusedRequest('client_unknown')
     const [, token] = /^bearer ([\w.-]+)$/i.exec(authorization ?? '') ?? []
-    if (!token) throw new ChannelRefusal(401, 'token_not_valid', 'the request has no bearer token')
+    if (!token) throw new RefusedRequest('token_not_valid', 'the request has no bearer token')
     const issuer = issuerNamedBy(token)
     const client = [named, ...(await clients.of(store.read, named.record.tenantId))].find(
       ({ keycloak, record }) => keycloak?.issuer === issuer && record.environment === this.environment,
     )
-    if (!client?.keycloak) throw new ChannelRefusal(401, 'token_not_valid', 'no application has this realm')
-    try {
-      const request = await tokens.check(token, client.keycloak)
-      return { client, realm: client.keycloak, token, request }
-    } catch (error) {
-      if (error instanceof RealmTokenError) throw new ChannelRefusal(401, 'token_not_valid', error.message)
-      if (error instanceof RealmUnreachableError)
-        throw new ChannelRefusal(503, 'realm_unreachable', error.message)
-      throw error
-    }
+    if (!client?.keycloak) throw new RefusedRequest('token_not_valid', 'no application has this realm')
+    const request = await tokens.check(token, client.keycloak)
+    return { client, realm: client.keycloak, token, request }
   }
 
   /** The check comes before anything that depends on the person. */
@@ -174,7 +167,7 @@ export class AuthenticationChannel {
     const { store, events } = this.parts
     const audience = await events.audienceOf(store.read, record.tenantId)
     if (!audience.hears({ environment: record.environment, type: LINK_EVENT }))
-      throw new ChannelRefusal(422, 'link_not_deliverable')
+      throw new RefusedRequest('link_not_deliverable')
   }
 
   private async reserved({ client, realm, request }: Known): Promise<CallbackRecord> {
@@ -183,7 +176,7 @@ export class AuthenticationChannel {
     const reserved = await store.transaction({ tenantId, serializationKey: request.id }, (tx) =>
       book.reserve(tx, tenantId, realm.issuer, request),
     )
-    if (!reserved) throw new ChannelRefusal(409, 'token_used')
+    if (!reserved) throw new RefusedRequest('token_used')
     return reserved
   }
 
@@ -238,41 +231,19 @@ interface Link {
   expires_at: string
 }
 
-/** Refusals that have nothing to do with the person. After any other, the answer is that for a person who is asked. */
-const STATUS_OF_REFUSAL: Partial<Record<RefusalCode, number>> = {
-  acr_not_reached: 422,
-  rate_limited: 503,
-  key_not_valid: 503,
-  unavailable: 503,
-}
-
-/** @throws ChannelRefusal */
+/** @throws RefusedRequest */
 function askedFor(known: Known, fields: ChannelRequest): Asked {
-  if (fields.isConsentRequired) throw new ChannelRefusal(422, 'consent_required')
+  if (fields.isConsentRequired) throw new RefusedRequest('consent_required')
   if (fields.bindingMessage === null && !known.realm.isMessageOptional)
-    throw new ChannelRefusal(400, 'action_not_valid', 'the request has no binding_message')
+    throw new RefusedRequest('action_not_valid', 'the request has no binding_message')
   const action = actionFor(known.request, fields)
   if (action === null)
-    throw new ChannelRefusal(400, 'action_not_valid', 'the page cannot show the client or its message')
+    throw new RefusedRequest('action_not_valid', 'the page cannot show the client or its message')
   return {
     ...known,
-    userId: userIdOf(known.realm, known.request, fields),
+    userId: known.realm.user === 'sub' ? known.request.subject : fields.loginHint,
     action,
     message: fields.bindingMessage,
     asked: askedAcr(fields.acrValues ?? undefined, undefined, known.client.acr),
-  }
-}
-
-const JSON_HEADERS = { 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' }
-
-function failure(status: number, error: string): Reply {
-  return { status, headers: JSON_HEADERS, body: `${JSON.stringify({ error })}\n` }
-}
-
-function text(status: number, body: string, type: string): Reply {
-  return {
-    status,
-    headers: { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' },
-    body,
   }
 }

@@ -1,6 +1,5 @@
 /** Reads the body that Keycloak posts to its authentication channel (`AuthenticationChannelRequest`), and makes the action from it. */
 import { typedActionFaults } from '../../../contract/actions/typed-action-check.js'
-import type { KeycloakRealm } from './keycloak-realm.js'
 import type { RealmRequest } from './realm-token.js'
 
 export interface ChannelRequest {
@@ -26,15 +25,6 @@ export function parseChannelRequest(body: Buffer): ChannelRequest | null {
   if (!isTextOrNull(bindingMessage) || !isTextOrNull(acrValues)) return null
   if (typeof is_consent_required !== 'boolean') return null
   return { loginHint, bindingMessage, acrValues, isConsentRequired: is_consent_required }
-}
-
-/** The user id of the person whom the request is about. */
-export function userIdOf(
-  { user }: KeycloakRealm,
-  { subject }: RealmRequest,
-  { loginHint }: ChannelRequest,
-): string {
-  return user === 'sub' ? subject : loginHint
 }
 
 /**

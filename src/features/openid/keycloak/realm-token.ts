@@ -4,6 +4,7 @@
  */
 import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../../../lib/clock.js'
+import { RefusedRequest } from '../refusals.js'
 import type { KeycloakRealm } from './keycloak-realm.js'
 
 /** One request for authentication, as the realm signed it. */
@@ -16,16 +17,6 @@ export interface RealmRequest {
   client: string
   /** Milliseconds since the Unix epoch. After that, Keycloak takes no result. */
   expiresAt: number
-}
-
-/** The token was not made by the realm, for this channel, now. The message is for the operator's audit log. */
-export class RealmTokenError extends Error {
-  override readonly name = 'RealmTokenError'
-}
-
-/** The keys of the realm could not be read. */
-export class RealmUnreachableError extends Error {
-  override readonly name = 'RealmUnreachableError'
 }
 
 /** Algorithms of the realm that anyone can check. Nobody but the realm could check an HMAC. */
@@ -54,18 +45,16 @@ export class RealmTokens {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @throws RealmTokenError, RealmUnreachableError */
+  /** @throws RefusedRequest token_not_valid where the realm did not make the token, for this channel, now; realm_unreachable */
   async check(token: string, { issuer, url }: KeycloakRealm): Promise<RealmRequest> {
     const claims = await this.verified(token, issuer, this.keysAt(url))
     const { jti, sub, azp, typ, iat, exp } = claims
-    if (typ !== 'Bearer') throw new RealmTokenError('the token is no bearer token')
+    if (typ !== 'Bearer') refuse('the token is no bearer token')
     // Keycloak's requests have neither; an access token of a person, whom anyone may have signed in, has both.
-    if ('sid' in claims || 'scope' in claims)
-      throw new RealmTokenError('the token is the access token of a person')
+    if ('sid' in claims || 'scope' in claims) refuse('the token is the access token of a person')
     if (!isText(jti) || !isText(sub) || !isText(azp) || iat === undefined || exp === undefined)
-      throw new RealmTokenError('the token lacks jti, sub, azp, iat or exp')
-    if ((exp - iat) * SECOND_MS > MAX_LIFETIME_MS)
-      throw new RealmTokenError('the token is valid for more than an hour')
+      return refuse('the token lacks jti, sub, azp, iat or exp')
+    if ((exp - iat) * SECOND_MS > MAX_LIFETIME_MS) refuse('the token is valid for more than an hour')
     return { id: jti, subject: sub, client: azp, expiresAt: exp * SECOND_MS }
   }
 
@@ -80,8 +69,8 @@ export class RealmTokens {
       return payload
     } catch (cause) {
       if (!(cause instanceof errors.JOSEError) || UNREADABLE.includes(cause.code))
-        throw new RealmUnreachableError('the keys of the realm could not be read', { cause })
-      throw new RealmTokenError(reasonOf(cause), { cause })
+        throw new RefusedRequest('realm_unreachable', 'the keys of the realm could not be read', { cause })
+      return refuse(reasonOf(cause))
     }
   }
 
@@ -102,6 +91,10 @@ function reasonOf(error: errors.JOSEError): string {
   if (error instanceof errors.JWTClaimValidationFailed) return `the token has another ${error.claim}`
   if (error instanceof errors.JOSEAlgNotAllowed) return 'the token is not signed by a public key'
   return 'the token is not signed by the realm'
+}
+
+function refuse(why: string): never {
+  throw new RefusedRequest('token_not_valid', why)
 }
 
 function isText(value: unknown): value is string {
