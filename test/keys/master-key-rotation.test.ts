@@ -13,7 +13,7 @@ import { masterKeyId } from '../../src/crypto/master-key.js'
 import { openWithAny } from '../../src/crypto/sealed-box.js'
 import { openKeys } from '../../src/crypto/service-keys.js'
 import { consentTextsOf } from '../../src/features/capture-sessions/consent-texts.js'
-import { verdictKeyReader } from '../../src/features/public-verdicts/verdict-key-table.js'
+import { VERDICT_KEYS } from '../../src/features/public-verdicts/signing-key-table.js'
 import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rotation.js'
 import { systemClock } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
@@ -82,7 +82,7 @@ describe('a new master key', () => {
       for (const { id, sealed } of rows) expect(() => openWithAny(stolen.wrapping, sealed, id)).toThrow()
       const [secret] = await store.read.signingSecrets(tenant.id, 0)
       expect(() => openWithAny(stolen.secrets, secret!.sealed, secret!.id)).toThrow()
-      const verdictKeys = await store.read.statements(verdictKeyReader).all()
+      const verdictKeys = await store.read.statements(VERDICT_KEYS.reader).all()
       expect(verdictKeys).toHaveLength(2)
       for (const { id, sealed } of verdictKeys)
         expect(() => openWithAny(stolen.secrets, sealed, id)).toThrow()

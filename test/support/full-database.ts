@@ -16,8 +16,8 @@ import { shadowWriter } from '../../src/features/insight/shadow/shadow-table.js'
 import { agedReferenceWriter } from '../../src/features/learning-references/aged-references.js'
 import {
   callbackWriter,
+  OPENID_KEYS,
   openIdClientWriter,
-  openIdKeyWriter,
   openIdStateWriter,
 } from '../../src/features/openid/openid-tables.js'
 import { passkeyWriter } from '../../src/features/passkeys/passkey-table.js'
@@ -143,7 +143,7 @@ export async function populate(place: Workplace): Promise<Populated> {
       ...{ atTime: 1_890_000_000_001, finishingAt: LATER },
     })
     const openIdRow = { sealed: BYTES, environment: 'sandbox' as const }
-    await tx.statements(openIdKeyWriter).insert({
+    await tx.statements(OPENID_KEYS.writer).insert({
       ...{ ...openIdRow, id: 'oik_a', publishedAt: LATER },
       ...{ signsFrom: LATER, goneAt: null },
     })

@@ -5,7 +5,7 @@ import type { LoginLinkRecord, PersonRecord, SessionRecord } from '../../src/adm
 import type { CaptureSessionRecord } from '../../src/features/capture-sessions/capture-tables.js'
 import type { ChallengeRecord } from '../../src/features/challenges/table/exports.js'
 import { challengeWriter } from '../../src/features/challenges/table/exports.js'
-import type { VerdictKeyRecord } from '../../src/features/public-verdicts/verdict-key-table.js'
+import type { SigningKeyRecord } from '../../src/features/public-verdicts/signing-key-table.js'
 import type {
   WebhookDeliveryRecord,
   WebhookEndpointRecord,
@@ -84,7 +84,7 @@ export const signingSecret = row<SigningSecretRecord>((id) => ({
   validUntil: null,
 }))
 
-export const verdictKey = row<VerdictKeyRecord>((id) => ({
+export const verdictKey = row<SigningKeyRecord>((id) => ({
   id,
   environment: 'production',
   sealed: bytes(`sealed ${id}`),

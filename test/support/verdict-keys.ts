@@ -2,13 +2,13 @@
 import type { Core } from '../../src/admin/core.js'
 import type { Service } from '../../src/app/service.js'
 import { configuredSigner } from '../../src/features/public-verdicts/external-signer.js'
+import { VERDICT_KEYS } from '../../src/features/public-verdicts/signing-key-table.js'
 import { VerdictKeyRing } from '../../src/features/public-verdicts/verdict-key-ring.js'
 import { VerdictKeyRotation } from '../../src/features/public-verdicts/verdict-key-rotation.js'
-import { verdictKeyReader } from '../../src/features/public-verdicts/verdict-key-table.js'
 import type { Clock } from '../../src/lib/clock.js'
 
 export function verdictKeysOf(core: Core, clock: Clock) {
-  const stored = () => core.store.read.statements(verdictKeyReader).all()
+  const stored = () => core.store.read.statements(VERDICT_KEYS.reader).all()
   return {
     rotation: new VerdictKeyRotation({ ...core, clock, external: null }),
     stored,

@@ -7,8 +7,8 @@ import { openWithAny, seal } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { type Clock, DAY_MS } from '../../lib/clock.js'
 import type { Store } from '../../storage/store.js'
-import { isGone, signingKeyId } from '../public-verdicts/exports.js'
-import { type OpenIdKeyRecord, openIdKeyReader, openIdKeyWriter } from './openid-tables.js'
+import { isGone, type SigningKeyRecord, signingKeyId } from '../public-verdicts/exports.js'
+import { OPENID_KEYS } from './openid-tables.js'
 import { selfSignedCertificate } from './self-signed-certificate.js'
 
 /** A private key as the provider takes it. */
@@ -30,18 +30,17 @@ export class OpenIdKeys {
 
   constructor(
     private readonly store: Store,
-    private readonly keys: Pick<ServiceKeys, 'secrets'>,
-    private readonly clock: Clock,
+    readonly keys: Pick<ServiceKeys, 'secrets'>,
+    readonly clock: Clock,
   ) {}
 
   /** The keys of an environment, the one that signs first; all are published. Makes the first key where there is none. */
   async of(environment: Environment): Promise<OpenIdJwk[]> {
     const known = await this.present(environment)
     if (known.length > 0) return known
-    const now = this.clock.now()
-    const record = await newOpenIdKey(this.keys, environment, { publishedAt: now, signsFrom: now })
+    const record = await newOpenIdKey(this, environment)
     await this.store.transaction('installation', async (tx) => {
-      const table = tx.statements(openIdKeyWriter)
+      const table = tx.statements(OPENID_KEYS.writer)
       const others = await table.all()
       // Another service may have made it meanwhile.
       if (!others.some((key) => key.environment === environment)) await table.insert(record)
@@ -52,7 +51,7 @@ export class OpenIdKeys {
   /** Reads the rows each time: a rotation holds at once in every service. */
   private async present(environment: Environment): Promise<OpenIdJwk[]> {
     const now = this.clock.now()
-    const all = await this.store.read.statements(openIdKeyReader).all()
+    const all = await this.store.read.statements(OPENID_KEYS.reader).all()
     const ids = new Set(all.map(({ id }) => id))
     for (const id of this.opened.keys()) if (!ids.has(id)) this.opened.delete(id)
     const records = all.filter((record) => record.environment === environment && !isGone(record, now))
@@ -62,7 +61,7 @@ export class OpenIdKeys {
       .map((record) => this.jwkOf(record))
   }
 
-  private jwkOf(record: OpenIdKeyRecord): OpenIdJwk {
+  private jwkOf(record: SigningKeyRecord): OpenIdJwk {
     const { id, sealed } = record
     const known = this.opened.get(id)
     if (known?.sealed.equals(sealed)) return known.jwk
@@ -73,19 +72,21 @@ export class OpenIdKeys {
   }
 }
 
+/** Makes a key that is published and signs from now on. */
 export async function newOpenIdKey(
-  { secrets }: Pick<ServiceKeys, 'secrets'>,
+  { keys, clock }: Pick<OpenIdKeys, 'keys' | 'clock'>,
   environment: Environment,
-  times: Pick<OpenIdKeyRecord, 'publishedAt' | 'signsFrom'>,
-): Promise<OpenIdKeyRecord> {
+): Promise<SigningKeyRecord> {
   const { privateKey } = await promisify(generateKeyPair)('rsa', { modulusLength: MODULUS_BITS })
-  const id = prefixedId('oik', times.publishedAt)
+  const now = clock.now()
+  const id = prefixedId('oik', now)
   const content = Buffer.from(JSON.stringify(privateKey.export({ format: 'jwk' })))
-  return { id, environment, sealed: seal(secrets.current, content, id), ...times, goneAt: null }
+  const sealed = seal(keys.secrets.current, content, id)
+  return { id, environment, sealed, publishedAt: now, signsFrom: now, goneAt: null }
 }
 
 /** Follows from the key and its row, so that every service publishes the same certificate. */
-function certificateOf(key: JsonWebKey, { id, publishedAt }: OpenIdKeyRecord): string {
+function certificateOf(key: JsonWebKey, { id, publishedAt }: SigningKeyRecord): string {
   const serial = createHash('sha256').update(id).digest().subarray(0, SERIAL_BYTES)
   // A serial number is positive and has no leading zeros.
   serial[0] = (serial[0]! & 0x3f) | 0x40

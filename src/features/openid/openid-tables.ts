@@ -1,5 +1,4 @@
 /** The tables of the OpenID provider with their statements: its keys, its applications, what it remembers of a sign-in, and callbacks. */
-import type { Environment } from '../../config/config.js'
 import { type Connection, type ReadConnection, reading, writing } from '../../storage/connection.js'
 import {
   blindIndex,
@@ -9,38 +8,12 @@ import {
   integer,
   ofTenant,
   type Row,
-  signingKeyColumns,
   text,
 } from '../../storage/table.js'
+import { signingKeyTable } from '../public-verdicts/exports.js'
 
 /** Keys that sign ID tokens, in the form of those that sign verdicts. */
-export const OPENID_KEY = declareTable({
-  name: 'openid_key',
-  columns: signingKeyColumns,
-  key: ['id'],
-  atErasure: 'kept',
-  atTenantEnd: 'kept',
-  expires: { at: 'goneAt' },
-  sealedUnder: { key: 'secrets', column: 'sealed' },
-})
-export type OpenIdKeyRecord = Row<typeof OPENID_KEY>
-
-export function openIdKeyReader(database: ReadConnection) {
-  return {
-    /** The keys in the order in which they begin to sign. */
-    all: reading(database).from(OPENID_KEY).rows<[]>('ORDER BY signs_from, id'),
-  }
-}
-
-export function openIdKeyWriter(database: Connection) {
-  const { insert, run, set } = writing(database)
-  return {
-    ...openIdKeyReader(database),
-    insert: insert(OPENID_KEY),
-    setEnd: set(OPENID_KEY, 'goneAt'),
-    deleteOf: run<[environment: Environment]>('DELETE FROM openid_key WHERE environment = ?'),
-  }
-}
+export const OPENID_KEYS = signingKeyTable('openid_key')
 
 /** Applications that may ask the OpenID provider for a verdict. */
 export const OPENID_CLIENT = declareTable({

@@ -4,7 +4,7 @@ import { originOf } from '../../config/listener-settings.js'
 import type { OwnSettings } from '../../config/own-settings.js'
 import { CAPTURE_SESSION } from '../capture-sessions/exports.js'
 import type { OwnParts } from '../feature.js'
-import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEY, OPENID_STATE } from './openid-tables.js'
+import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEYS, OPENID_STATE } from './openid-tables.js'
 
 const LISTENER: OwnSettings = {
   group: 'Addresses and TLS',
@@ -33,7 +33,7 @@ function isSafeReturn(origin: string): boolean {
 export const OPENID: OwnParts = {
   settings: LISTENER,
   // A callback waits for the end of a session, and statements on a table that is not there would fail.
-  tables: [CAPTURE_SESSION, OPENID_KEY, OPENID_CLIENT, OPENID_STATE, OPENID_CALLBACK],
+  tables: [CAPTURE_SESSION, OPENID_KEYS.table, OPENID_CLIENT, OPENID_STATE, OPENID_CALLBACK],
   commands: [
     {
       after: 'policy',

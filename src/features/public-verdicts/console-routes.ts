@@ -3,13 +3,13 @@ import Type from 'typebox'
 import { environment } from '../../dashboard/lib/bodies.js'
 import { operatorConsoleRoute } from '../../dashboard/lib/route.js'
 import type { FeatureHost } from '../feature.js'
+import { VERDICT_KEYS } from './signing-key-table.js'
 import { signingKeyViews } from './signing-keys.js'
 import type { VerdictKeyRotation } from './verdict-key-rotation.js'
-import { verdictKeyReader } from './verdict-key-table.js'
 
 export function verdictKeyRoutes({ store, clock, reloadKeys }: FeatureHost, rotation: VerdictKeyRotation) {
   const answer = async () => ({
-    verdict_keys: signingKeyViews(await store.read.statements(verdictKeyReader).all(), clock.now()),
+    verdict_keys: signingKeyViews(await store.read.statements(VERDICT_KEYS.reader).all(), clock.now()),
   })
   return {
     'GET /verdict-keys': operatorConsoleRoute({ right: 'read', answer }),

@@ -7,17 +7,15 @@ import { DOCUMENT_OPERATIONS } from './document-operations.js'
 import { configuredSigner } from './external-signer.js'
 import { keyDocuments } from './key-documents.js'
 import { publicTokenFields, publicTokenPart } from './public-token.js'
+import { VERDICT_KEYS } from './signing-key-table.js'
 import { VerdictKeyRing } from './verdict-key-ring.js'
-import { type VerdictKeyError, VerdictKeyRotation } from './verdict-key-rotation.js'
+import { VerdictKeyRotation } from './verdict-key-rotation.js'
 import { VerdictKeySchedule } from './verdict-key-schedule.js'
 import { VERDICT_KEY_SETTINGS } from './verdict-key-settings.js'
-import { verdictKeyReader } from './verdict-key-table.js'
-
-const STATUSES = { verdict_key_waits: 409 } satisfies Record<VerdictKeyError['code'], number>
 
 export const publicVerdicts: Feature = {
   parts: { verify: publicTokenFields },
-  statuses: STATUSES,
+  statuses: { verdict_key_waits: 409 },
   documentOperations: DOCUMENT_OPERATIONS,
   async open(core, config, clock) {
     const { store, keys } = core
@@ -30,7 +28,7 @@ export const publicVerdicts: Feature = {
       parts: { verify: publicTokenPart(ring) },
       attach: (host) => ({
         documents: (services) => keyDocuments(services, ring),
-        takeOverKeys: async () => ring.replace(await store.read.statements(verdictKeyReader).all()),
+        takeOverKeys: async () => ring.replace(await store.read.statements(VERDICT_KEYS.reader).all()),
         jobs: {
           drained: [new VerdictKeySchedule({ ...host, rotation, intervalMs: verdictKeyDays * DAY_MS })],
         },

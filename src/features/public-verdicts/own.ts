@@ -1,11 +1,11 @@
 /** The settings, table and command of public verdicts, which are known without loading them. */
 import type { OwnParts } from '../feature.js'
+import { VERDICT_KEYS } from './signing-key-table.js'
 import { VERDICT_KEY_SETTINGS } from './verdict-key-settings.js'
-import { VERDICT_KEY } from './verdict-key-table.js'
 
 export const PUBLIC_VERDICTS: OwnParts = {
   settings: VERDICT_KEY_SETTINGS,
-  tables: [VERDICT_KEY],
+  tables: [VERDICT_KEYS.table],
   commands: [
     {
       after: 'keys',

@@ -1,14 +1,14 @@
 /** Keys that are published before they sign: which of them signs at a time, and how people see them. */
 import type { SigningKeyView } from '../../cli/lib/signing-keys.js'
 import { isoTime, optionalTime } from '../../lib/clock.js'
-import type { VerdictKeyRecord } from './verdict-key-table.js'
+import type { SigningKeyRecord } from './signing-key-table.js'
 
-export function isGone({ goneAt }: Pick<VerdictKeyRecord, 'goneAt'>, now: number): boolean {
+export function isGone({ goneAt }: Pick<SigningKeyRecord, 'goneAt'>, now: number): boolean {
   return goneAt !== null && goneAt <= now
 }
 
 /** @param records keys of one environment @param now milliseconds since the Unix epoch @returns null where no key signs yet */
-export function signingKeyId(records: readonly VerdictKeyRecord[], now: number): string | null {
+export function signingKeyId(records: readonly SigningKeyRecord[], now: number): string | null {
   const present = records
     .filter((record) => !isGone(record, now))
     .toSorted((one, other) => one.signsFrom - other.signsFrom)
@@ -17,7 +17,7 @@ export function signingKeyId(records: readonly VerdictKeyRecord[], now: number):
 }
 
 /** The keys that are published at this time, production's first. @param records in the order in which they begin to sign */
-export function signingKeyViews(records: readonly VerdictKeyRecord[], now: number): SigningKeyView[] {
+export function signingKeyViews(records: readonly SigningKeyRecord[], now: number): SigningKeyView[] {
   const present = records
     .filter((record) => !isGone(record, now))
     .toSorted((one, other) => one.environment.localeCompare(other.environment))

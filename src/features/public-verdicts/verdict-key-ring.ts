@@ -6,8 +6,8 @@ import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { Clock } from '../../lib/clock.js'
 import { StoreUnavailableError } from '../../storage/store.js'
 import { type ExternalSigner, ExternalVerdictSigner } from './external-signer.js'
+import type { SigningKeyRecord } from './signing-key-table.js'
 import { isGone, signingKeyId } from './signing-keys.js'
-import type { VerdictKeyRecord } from './verdict-key-table.js'
 import { LocalVerdictSigner, type PrivateJwk, type PublicJwk, type VerdictSigner } from './verdict-signer.js'
 
 /** A row's sealed content. The environment is sealed with the key, so that a row that was moved to the other one does not open. */
@@ -26,7 +26,7 @@ export interface PublishedKey extends PublicJwk {
 }
 
 interface OpenedKey {
-  record: VerdictKeyRecord
+  record: SigningKeyRecord
   publicJwk: PublicJwk
   /** Null for a key whose private half was erased, and for one of a program that is not configured. */
   signer: VerdictSigner | null
@@ -45,7 +45,7 @@ export class VerdictKeyRing {
   ) {}
 
   /** Takes over the rows of the database. @throws UnopenedBoxError where a row opens with none of the working keys */
-  replace(records: readonly VerdictKeyRecord[]): void {
+  replace(records: readonly SigningKeyRecord[]): void {
     this.opened = new Map(records.map((record) => [record.id, this.openedOf(record)]))
   }
 
@@ -80,7 +80,7 @@ export class VerdictKeyRing {
     )
   }
 
-  private openedOf(record: VerdictKeyRecord): OpenedKey {
+  private openedOf(record: SigningKeyRecord): OpenedKey {
     const known = this.opened.get(record.id)
     if (known?.record.sealed.equals(record.sealed) && known.record.environment === record.environment)
       return { ...known, record }
@@ -108,7 +108,7 @@ export function sealVerdictKey(secrets: SealingKey, id: string, content: Verdict
 /** @throws UnopenedBoxError; Error where the row was moved to another environment */
 export function openVerdictKey(
   secrets: SealingKey,
-  { id, environment, sealed }: Pick<VerdictKeyRecord, 'id' | 'environment' | 'sealed'>,
+  { id, environment, sealed }: Pick<SigningKeyRecord, 'id' | 'environment' | 'sealed'>,
 ): VerdictKeyContent {
   const content = JSON.parse(openWithAny(secrets, sealed, id).toString()) as VerdictKeyContent
   if (content.environment !== environment)

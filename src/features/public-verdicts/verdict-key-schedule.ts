@@ -5,8 +5,8 @@ import type { LeaderLease } from '../../cluster/leader-lease.js'
 import { type Clock, MINUTE_MS } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { Store } from '../../storage/store.js'
+import { VERDICT_KEYS } from './signing-key-table.js'
 import { ANNOUNCED_MS, ENVIRONMENTS, type VerdictKeyRotation } from './verdict-key-rotation.js'
-import { verdictKeyReader } from './verdict-key-table.js'
 
 /** The actor of a rotation that nobody asked for. */
 const SCHEDULE: Actor = { name: 'schedule', requestId: null }
@@ -41,16 +41,11 @@ export class VerdictKeySchedule {
     return this.task.stop()
   }
 
-  /** Looks now whether a rotation is due. Never rejects. */
-  look(): Promise<void> {
-    return this.task.now()
-  }
-
-  private async rotateIfDue(): Promise<void> {
+  async rotateIfDue(): Promise<void> {
     const { store, rotation, leaderLease, clock, log, intervalMs, reloadKeys } = this.parts
     // The leader's clock is right: no key is rotated or erased by a clock that is ahead.
     if (!leaderLease.current()) return
-    const records = await store.read.statements(verdictKeyReader).all()
+    const records = await store.read.statements(VERDICT_KEYS.reader).all()
     for (const environment of ENVIRONMENTS) {
       const newest = records.findLast((record) => record.environment === environment)
       // The next key is published before it is due to sign.

@@ -3,9 +3,9 @@ import type { Command } from 'commander'
 import type { CommandCore, CommandHost } from '../../cli/lib/feature-command.js'
 import { registerSigningKeys } from '../../cli/lib/signing-keys.js'
 import { configuredSigner } from './external-signer.js'
+import { VERDICT_KEYS } from './signing-key-table.js'
 import { signingKeyViews } from './signing-keys.js'
 import { VerdictKeyRotation } from './verdict-key-rotation.js'
-import { verdictKeyReader } from './verdict-key-table.js'
 
 export function registerVerdictKeysCommands(verdictKeys: Command, { withCore }: CommandHost): void {
   registerSigningKeys(verdictKeys, {
@@ -23,4 +23,4 @@ export function registerVerdictKeysCommands(verdictKeys: Command, { withCore }: 
 }
 
 const viewsOf = async ({ store: { read }, clock }: CommandCore) =>
-  signingKeyViews(await read.statements(verdictKeyReader).all(), clock.now())
+  signingKeyViews(await read.statements(VERDICT_KEYS.reader).all(), clock.now())

@@ -73,11 +73,12 @@ describe('the keys of the OpenID provider', () => {
     await expect(rotate()).rejects.toMatchObject({ code: 'openid_key_waits' })
   })
 
-  it('are all removed in an emergency, at once and without a restart', async () => {
-    const before = await kids()
+  it('are all removed in an emergency, at once and without a restart, and those of the other environment stay', async () => {
+    const [before, production] = [await kids(), await kids('')]
     await rotate({ isEmergency: true })
     const [made, ...others] = await kids()
     expect([before.includes(made!), others, await signing()]).toEqual([false, [], made])
+    expect(await kids('')).toEqual(production)
   })
 
   it('leave an entry in the audit log with each rotation', async () => {

@@ -8,12 +8,10 @@ import {
   type OpenIdStateRecord,
   openIdClientReader,
   openIdClientWriter,
-  openIdKeyReader,
-  openIdKeyWriter,
   openIdStateReader,
   openIdStateWriter,
 } from '../../../src/features/openid/openid-tables.js'
-import { AT, bytes, captureSession, tenant, verdictKey } from '../../support/records.js'
+import { AT, bytes, captureSession, tenant } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const state = (name: string, fields: Partial<OpenIdStateRecord> = {}): OpenIdStateRecord => ({
@@ -28,7 +26,6 @@ const callback = (name: string, fields: Partial<CallbackRecord> = {}): CallbackR
 
 overStores((stores) => {
   const states = () => stores.read().statements(openIdStateReader)
-  const keys = () => stores.read().statements(openIdKeyReader)
   const clients = () => stores.read().statements(openIdClientReader)
   const callbacks = () => stores.read().statements(callbackReader)
   const writingState = stores.writing(openIdStateWriter)
@@ -73,17 +70,6 @@ overStores((stores) => {
       expect(await left()).toEqual(['d'])
       await write((tx) => tx.deleteExpired(AT + 1))
       expect(await left()).toEqual([])
-    })
-  })
-
-  describe('a key of the OpenID provider', () => {
-    it('is removed with the others of its environment, and with no other', async () => {
-      await write(async (tx) => {
-        await tx.statements(openIdKeyWriter).insert({ ...verdictKey('oik_a'), environment: 'sandbox' })
-        await tx.statements(openIdKeyWriter).insert({ ...verdictKey('oik_b'), environment: 'production' })
-        await tx.statements(openIdKeyWriter).deleteOf('sandbox')
-      })
-      expect((await keys().all()).map(({ id }) => id)).toEqual(['oik_b'])
     })
   })
 

@@ -52,11 +52,11 @@ describe('the schedule of verdict keys', () => {
   it('publishes the next key of both environments so early that it signs when it is due', async () => {
     const first = await signer()
     clock.advance(INTERVAL_MS - ANNOUNCED_MS - 1)
-    await schedule().look()
+    await schedule().rotateIfDue()
     expect(await stored()).toHaveLength(2)
     clock.advance(1)
-    await schedule().look()
-    await schedule().look()
+    await schedule().rotateIfDue()
+    await schedule().rotateIfDue()
     expect(await stored()).toHaveLength(4)
     expect(await signer()).toBe(first)
     clock.advance(ANNOUNCED_MS)
@@ -65,30 +65,30 @@ describe('the schedule of verdict keys', () => {
 
   it('rotates nothing where it is off', async () => {
     clock.advance(10 * INTERVAL_MS)
-    await schedule(0).look()
+    await schedule(0).rotateIfDue()
     expect(await stored()).toHaveLength(2)
   })
 
   it('does nothing in a service that is not the leader', async () => {
     clock.advance(INTERVAL_MS)
     await leaderLease.stop()
-    await schedule().look()
+    await schedule().rotateIfDue()
     expect(await stored()).toHaveLength(2)
   })
 
   it('erases the private half of a key an hour after its last signature, and keeps its public half', async () => {
     clock.advance(INTERVAL_MS)
-    await schedule().look()
+    await schedule().rotateIfDue()
     const hasPrivateHalf = async () =>
       (await stored())
         .filter(({ environment }) => environment === 'production')
         .map((record) => openVerdictKey(core.keys.secrets, record).jwk.d !== undefined)
     clock.advance(ANNOUNCED_MS + HOUR_MS - 1)
-    await schedule().look()
+    await schedule().rotateIfDue()
     expect(await hasPrivateHalf()).toEqual([true, true])
     const before = await published()
     clock.advance(1)
-    await schedule().look()
+    await schedule().rotateIfDue()
     expect(await hasPrivateHalf()).toEqual([false, true])
     expect(await published()).toEqual(before)
   })
@@ -98,9 +98,9 @@ describe('the schedule of verdict keys', () => {
     clock.advance(-DAY_MS)
     expect(await signer()).toBe(first)
     clock.advance(DAY_MS + INTERVAL_MS)
-    await schedule().look()
+    await schedule().rotateIfDue()
     clock.advance(ANNOUNCED_MS + DAY_MS)
-    await schedule().look()
+    await schedule().rotateIfDue()
     const second = await signer()
     expect(second).not.toBe(first)
     clock.advance(-2 * DAY_MS)
@@ -110,7 +110,7 @@ describe('the schedule of verdict keys', () => {
   it('records its rotations in the audit log under its own name', async () => {
     const { tenant } = await core.tenancy.create('acme')
     clock.advance(INTERVAL_MS)
-    await schedule().look()
+    await schedule().rotateIfDue()
     const entries = await core.store.read.auditEntriesOfEvent(tenant.id, 'verdict_key_rotated', 0, 10)
     expect(entries.map(({ entry }) => JSON.parse(entry))).toMatchObject([
       { actor: 'schedule', environment: 'production', emergency: false },

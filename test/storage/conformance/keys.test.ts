@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { accountWriter } from '../../../src/admin/accounts/account-statements.js'
 import { tablesOf } from '../../../src/features/index.js'
-import { openIdClientWriter, openIdKeyWriter } from '../../../src/features/openid/openid-tables.js'
-import { verdictKeyWriter } from '../../../src/features/public-verdicts/verdict-key-table.js'
+import { OPENID_KEYS, openIdClientWriter } from '../../../src/features/openid/openid-tables.js'
+import { VERDICT_KEYS } from '../../../src/features/public-verdicts/signing-key-table.js'
 import { webhookReader, webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
 import { tablesWith } from '../../../src/storage/endings.js'
 import {
@@ -60,8 +60,8 @@ overStores((stores) => {
           await tx.insertSigningSecret(
             signingSecret(`kid_${id}`, { validUntil: i === 0 ? null : AT + 100 + i }),
           )
-          await tx.statements(verdictKeyWriter).insert(verdictKey(`vky_${id}`))
-          await tx.statements(openIdKeyWriter).insert(verdictKey(`oik_${id}`))
+          await tx.statements(VERDICT_KEYS.writer).insert(verdictKey(`vky_${id}`))
+          await tx.statements(OPENID_KEYS.writer).insert(verdictKey(`oik_${id}`))
           await tx.statements(openIdClientWriter).put({
             ...{ id: `oic_${id}`, tenantId: 'ten_a', environment: 'sandbox', keyId: 'key_a' },
             ...{ sealed: bytes(`sealed oic_${id}`), createdAt: AT },

@@ -20,7 +20,7 @@ import {
 } from '../openid-clients.js'
 import { OpenIdKeyRotation } from '../openid-key-rotation.js'
 import { OpenIdOperations } from '../openid-operations.js'
-import { openIdKeyReader } from '../openid-tables.js'
+import { OPENID_KEYS } from '../openid-tables.js'
 
 const ADD_OPTIONS = {
   '--redirect-uri <uris...>': 'addresses to which the provider may lead back, in full',
@@ -188,5 +188,5 @@ function registerOpenIdKeysCommands(openid: Command, { withCore }: CommandHost):
 
 /** The provider's keys have rows of the same form as those of verdicts. */
 async function viewsOf({ store: { read }, clock }: CommandCore) {
-  return signingKeyViews(await read.statements(openIdKeyReader).all(), clock.now())
+  return signingKeyViews(await read.statements(OPENID_KEYS.reader).all(), clock.now())
 }
