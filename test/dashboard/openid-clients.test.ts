@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
-import { openIdOperations } from '../support/openid-application.js'
+import { openIdClients } from '../support/openid-application.js'
 import { Console } from './console.js'
 
 const desk = new Console()
@@ -41,7 +41,7 @@ describe('an application', () => {
   it('is shown with its profile and without a secret where it signs its requests', async () => {
     const acr = 'urn:countersign:acr:face-active'
     const record = await desk.running.service.core.tenancy.find(desk.tenant.id)
-    await openIdOperations(desk.running).add(record, COMMAND_LINE, 'sandbox', {
+    await openIdClients(desk.running).add(record, COMMAND_LINE, 'sandbox', {
       ...{ name: 'realm', redirectUris: [], acr, jwks: null },
       keycloak: { issuer: 'https://id.example/realms/a', url: 'https://id.example/realms/a', user: 'sub' },
     })

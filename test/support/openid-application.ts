@@ -3,8 +3,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { Environment } from '../../src/config/config.js'
-import type { NewOpenIdClient, OpenIdClient } from '../../src/features/openid/openid-clients.js'
-import { OpenIdOperations } from '../../src/features/openid/openid-operations.js'
+import {
+  type NewOpenIdClient,
+  type OpenIdClient,
+  OpenIdClients,
+} from '../../src/features/openid/openid-clients.js'
 import { OpenIdBrowser } from './openid-browser.js'
 import type { TestService, TestTenant } from './service.js'
 
@@ -17,9 +20,9 @@ export interface Answer {
   body: Record<string, unknown>
 }
 
-/** The operations on applications, as the dashboard and commands have them. */
-export const openIdOperations = ({ service, clock }: TestService) =>
-  new OpenIdOperations({ ...service.core, clock })
+/** The applications, as the dashboard and commands have them. */
+export const openIdClients = ({ service, clock }: TestService) =>
+  new OpenIdClients({ ...service.core, clock })
 
 export class OpenIdApplication {
   readonly verifier = randomBytes(32).toString('base64url')
@@ -46,7 +49,7 @@ export class OpenIdApplication {
     { environment = 'sandbox', ...settings }: Partial<NewOpenIdClient> & { environment?: Environment } = {},
   ): Promise<OpenIdClient> {
     const tenant = await running.service.core.tenancy.find(id)
-    return openIdOperations(running).add(tenant, COMMAND_LINE, environment, {
+    return openIdClients(running).add(tenant, COMMAND_LINE, environment, {
       name: `portal-${randomBytes(4).toString('hex')}`,
       redirectUris: [REDIRECT],
       acr: 'urn:countersign:acr:face-active',

@@ -24,7 +24,7 @@ import type { ApiClient } from '../support/client.js'
 import { DESCRIPTIONS, exampleBody, examplePath } from '../support/descriptions.js'
 import { base64, face } from '../support/faces.js'
 import { Keycloak } from '../support/keycloak.js'
-import { OpenIdApplication, openIdOperations } from '../support/openid-application.js'
+import { OpenIdApplication, openIdClients } from '../support/openid-application.js'
 import { confirmAt, OpenIdBrowser } from '../support/openid-browser.js'
 import { registered, usePasskeys } from '../support/passkeys.js'
 import { isOnPostgres, TABLES_OF_POSTGRES } from '../support/postgres.js'
@@ -354,7 +354,7 @@ async function signIn(environment: 'production' | 'sandbox', userId: string): Pr
 async function askByKeycloak(environment: 'production' | 'sandbox', id: string): Promise<void> {
   const { tenancy } = running.service.core
   const { issuer } = keycloak
-  const { record } = await openIdOperations(running).add(
+  const { record } = await openIdClients(running).add(
     await tenancy.find(tenant.id),
     COMMAND_LINE,
     environment,

@@ -22,8 +22,7 @@ interface CaptureFields {
  */
 export function askedAcr(acrValues: unknown, claims: unknown, least: string): AskedAcr {
   const member = claimsMember(claims)
-  const requested = [member?.value, ...(Array.isArray(member?.values) ? member.values : [])]
-  const named = requested.filter((value): value is string => typeof value === 'string')
+  const named = claimValues(member)
   if (named.length > 0 && member?.essential === true) return { values: named, isEssential: true }
   const voluntary = [...named, ...(typeof acrValues === 'string' ? acrValues.split(' ') : [])]
   const known = voluntary.filter((value) => checksOf(value) !== null)
@@ -56,6 +55,13 @@ export function namedAcr(given: string, { values }: AskedAcr): string {
 
 function isAtLeast(given: string, value: string): boolean {
   return checksOf(value) !== null && missingChecks(value, given).length === 0
+}
+
+/** The values that a member of the parameter `claims` asks for (OpenID Connect Core, section 5.5.1). */
+export function claimValues(member: unknown): string[] {
+  const { value, values } = (member ?? {}) as { value?: unknown; values?: unknown }
+  const all = [value, ...(Array.isArray(values) ? values : [])]
+  return all.filter((one): one is string => typeof one === 'string')
 }
 
 function claimsMember(claims: unknown): Record<string, unknown> | undefined {

@@ -4,8 +4,7 @@ import { MAX_BROWSER_HEAD_BYTES } from '../../http/listeners/framing.js'
 import type { Job } from '../../jobs/job.js'
 import type { Feature } from '../feature.js'
 import { openIdClientRoutes } from './console/console-routes.js'
-import { OPENID_CLIENT_ERRORS } from './openid-clients.js'
-import { OpenIdOperations } from './openid-operations.js'
+import { OPENID_CLIENT_ERRORS, OpenIdClients } from './openid-clients.js'
 
 const LISTENER = 'openid'
 
@@ -13,7 +12,8 @@ export const openid: Feature = {
   statuses: OPENID_CLIENT_ERRORS,
   listener: LISTENER,
   attach(host) {
-    const console = openIdClientRoutes(host)
+    const clients = new OpenIdClients(host)
+    const console = openIdClientRoutes(host, clients)
     if (!host.config.openidListen) return { console }
     // It calls the API, which is there when the listener is opened.
     let callbacks: Job | undefined
@@ -25,9 +25,7 @@ export const openid: Feature = {
         const { OpenIdKeys } = await import('./openid-keys.js')
         const { Refusals } = await import('./refusals.js')
         const { CallbackSender } = await import('./keycloak/callback-sender.js')
-        const operations = new OpenIdOperations(host)
-        const { clients } = operations
-        const refusals = new Refusals({ ...host, clients, entries: operations, limiter: newLimiter() })
+        const refusals = new Refusals({ ...host, clients, limiter: newLimiter() })
         const parts = { ...host, clients, refusals, calls: new InternalApi({ ...host, apis }) }
         callbacks = new CallbackSender(parts)
         const server = new OpenIdServer({

@@ -37,24 +37,18 @@ const CODE_OF_TEXT: Array<[RegExp, RefusalCode]> = [
   [/id_token_hint/, 'hint_not_valid'],
 ]
 
-export class LibraryRefusals {
-  private readonly found = new WeakMap<IncomingMessage, LibraryRefusal>()
-
-  constructor(provider: Provider) {
-    const note = (ctx: KoaContextWithOIDC, error: LibraryError) => {
-      // A result of the person's part is passed on; `SignIn` has recorded it.
-      if (!isPersonsPart(ctx)) this.found.set(ctx.req, refusalOf(ctx, error))
-    }
-    provider.on('authorization.error', note)
-    provider.on('pushed_authorization_request.error', note)
-    provider.on('grant.error', note)
-    provider.on('userinfo.error', note)
+/** @returns the refusals, as they happen, by the requests that were refused */
+export function libraryRefusals(provider: Provider): WeakMap<IncomingMessage, LibraryRefusal> {
+  const found = new WeakMap<IncomingMessage, LibraryRefusal>()
+  const note = (ctx: KoaContextWithOIDC, error: LibraryError) => {
+    // A result of the person's part is passed on; `SignIn` has recorded it.
+    if (!isPersonsPart(ctx)) found.set(ctx.req, refusalOf(ctx, error))
   }
-
-  /** @param message request that the library has answered */
-  of(message: IncomingMessage): LibraryRefusal | undefined {
-    return this.found.get(message)
-  }
+  provider.on('authorization.error', note)
+  provider.on('pushed_authorization_request.error', note)
+  provider.on('grant.error', note)
+  provider.on('userinfo.error', note)
+  return found
 }
 
 function isPersonsPart(ctx: KoaContextWithOIDC): boolean {

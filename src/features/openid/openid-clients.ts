@@ -1,5 +1,7 @@
 /** Applications of a tenant that may ask the OpenID provider for a verdict: their addresses, how they prove themselves, what they ask for. */
 import { randomBytes } from 'node:crypto'
+import type { Operations } from '../../admin/operations.js'
+import type { Actor, AuditedUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import type { Environment } from '../../config/config.js'
 import { checksOf } from '../../contract/acr.js'
 import { prefixedId } from '../../crypto/identifiers.js'
@@ -13,7 +15,7 @@ import type { StoreReader, StoreTransaction } from '../../storage/store.js'
 import { safeOrigin } from '../../tenants/safe-origin.js'
 import type { Tenancy } from '../../tenants/tenancy.js'
 import { type EntraTenant, entraRedirectUri } from './entra/entra-tenant.js'
-import { assertKeycloakRealm, type KeycloakRealm } from './keycloak/keycloak-realm.js'
+import { assertKeycloakRealm, type KeycloakRealm, realmView } from './keycloak/keycloak-realm.js'
 import { type OpenIdClientRecord, openIdClientReader, openIdClientWriter } from './openid-tables.js'
 
 interface OpenIdClientSettings {
@@ -74,23 +76,46 @@ const SECRET_BYTES = 32
 const MAX_REDIRECT_URIS = 20
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,47}$/
 
+/** Actor of refusals: the request need not come from the application that it names. */
+const PROVIDER: Actor = { name: 'openid', requestId: null }
+
+interface OpenIdClientParts {
+  operations: Pick<Operations, 'audited'>
+  tenancy: Pick<Tenancy, 'createKey' | 'revokeNamedKey'>
+  keys: Pick<ServiceKeys, 'secrets'>
+  clock: Clock
+}
+
 export class OpenIdClients {
-  constructor(
-    private readonly keys: Pick<ServiceKeys, 'secrets'>,
-    private readonly tenancy: Pick<Tenancy, 'createKey' | 'revokeNamedKey'>,
-    private readonly clock: Clock,
-  ) {}
+  private readonly audited: AuditedUnitOfWork
+
+  constructor(private readonly parts: OpenIdClientParts) {
+    this.audited = parts.operations.audited
+  }
 
   /**
-   * Makes an application, with an API key that only the provider uses.
+   * Makes an application, with an API key that only the provider uses. Its secret is returned only here.
    * @throws OpenIdClientError; TenancyError production_key_not_issued, too_many_keys
    */
-  async add(
+  add(
+    tenant: TenantRecord,
+    actor: Actor,
+    environment: Environment,
+    asked: NewOpenIdClient,
+  ): Promise<OpenIdClient> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const client = await this.insert(tx, tenant, environment, asked)
+      return { result: client, facts: { event: 'openid_client_added', ...factsOf(client) } }
+    })
+  }
+
+  private async insert(
     tx: StoreTransaction,
     tenant: TenantRecord,
     environment: Environment,
     asked: NewOpenIdClient,
   ): Promise<OpenIdClient> {
+    const { keys, tenancy, clock } = this.parts
     assertSettings(asked)
     const others = await this.of(tx, tenant.id)
     if (others.some(({ name, record }) => name === asked.name && record.environment === environment))
@@ -98,31 +123,41 @@ export class OpenIdClients {
     const { keycloak } = asked
     if (keycloak && others.some((other) => isSameRealm(other, keycloak, environment)))
       throw new OpenIdClientError('realm_exists', `There is an application of ${keycloak.issuer} already.`)
-    const { record: key } = await this.tenancy.createKey(tx, tenant, environment, {
+    const { record: key } = await tenancy.createKey(tx, tenant, environment, {
       name: keyName(asked.name),
       scopes: ['verify'],
       networks: null,
       certificate: null,
     })
-    const now = this.clock.now()
+    const now = clock.now()
     const id = prefixedId('oic', now)
     const secret =
       asked.jwks || keycloak || asked.entra ? null : randomBytes(SECRET_BYTES).toString('base64url')
     const settings: OpenIdClientSettings = { ...asked, secret }
-    const sealed = seal(this.keys.secrets.current, Buffer.from(JSON.stringify(settings)), id)
+    const sealed = seal(keys.secrets.current, Buffer.from(JSON.stringify(settings)), id)
     const record = { id, tenantId: tenant.id, environment, keyId: key.id, sealed, createdAt: now }
     await tx.statements(openIdClientWriter).put(record)
     return { ...settings, record }
   }
 
-  /** @throws OpenIdClientError client_not_found */
-  async remove(tx: StoreTransaction, tenant: TenantRecord, id: string): Promise<OpenIdClient> {
-    const client = (await this.of(tx, tenant.id)).find(({ record }) => record.id === id)
-    if (!client)
-      throw new OpenIdClientError('client_not_found', `Tenant ${tenant.name} has no application ${id}.`)
-    await tx.statements(openIdClientWriter).delete(tenant.id, id)
-    await this.tenancy.revokeNamedKey(tx, tenant, client.record.environment, keyName(client.name))
-    return client
+  /** Removes an application: its requests are refused from now on. @throws OpenIdClientError client_not_found */
+  remove(tenant: TenantRecord, actor: Actor, id: string): Promise<OpenIdClient> {
+    return this.audited.run(tenant.id, actor, async (tx) => {
+      const client = (await this.of(tx, tenant.id)).find(({ record }) => record.id === id)
+      if (!client)
+        throw new OpenIdClientError('client_not_found', `Tenant ${tenant.name} has no application ${id}.`)
+      await tx.statements(openIdClientWriter).delete(tenant.id, id)
+      await this.parts.tenancy.revokeNamedKey(tx, tenant, client.record.environment, keyName(client.name))
+      return { result: client, facts: { event: 'openid_client_removed', ...factsOf(client) } }
+    })
+  }
+
+  /** Records that the provider refused a request of the application. @param facts with the code of the refusal */
+  refused({ record }: OpenIdClient, facts: { code: string; [fact: string]: unknown }): Promise<void> {
+    // A key of its own, because the entry follows from nothing else of the tenant.
+    const options = { serializationKey: record.id }
+    const refusal = { event: 'openid_refused', client: record.id, ...facts } as const
+    return this.audited.record(record.tenantId, PROVIDER, refusal, options)
   }
 
   async of(store: StoreReader, tenantId: string): Promise<OpenIdClient[]> {
@@ -138,7 +173,7 @@ export class OpenIdClients {
   }
 
   private opened(record: OpenIdClientRecord): OpenIdClient {
-    const settings = JSON.parse(openWithAny(this.keys.secrets, record.sealed, record.id).toString())
+    const settings = JSON.parse(openWithAny(this.parts.keys.secrets, record.sealed, record.id).toString())
     return { ...(settings as OpenIdClientSettings), record }
   }
 }
@@ -215,6 +250,29 @@ function isSameRealm(
   environment: Environment,
 ) {
   return keycloak?.issuer === issuer && record.environment === environment
+}
+
+/** An application in the audit log. */
+function factsOf(client: OpenIdClient) {
+  const { record, name, redirectUris, acr, profile, helpUrl, keycloak, entra } = client
+  return {
+    client: record.id,
+    environment: record.environment,
+    name,
+    redirect_uris: redirectUris,
+    acr,
+    proves_itself_by: provesItselfBy(client),
+    ...(entra ? { entra_tenant: entra.tenantId, entra_application: entra.appId } : {}),
+    ...(profile === undefined ? {} : { profile }),
+    ...(helpUrl === undefined ? {} : { help_url: helpUrl }),
+    ...(keycloak ? realmView(keycloak) : {}),
+  }
+}
+
+function provesItselfBy({ jwks, keycloak, entra }: OpenIdClient): string {
+  if (keycloak) return 'token_of_the_realm'
+  if (entra) return 'signed_hint'
+  return jwks ? 'private_key_jwt' : 'client_secret'
 }
 
 /** An application as the command and the dashboard show it, without its secret. */

@@ -53,7 +53,7 @@ export function createOpenIdProvider(
   const provider = new Provider(issuer, {
     adapter: (kind: string) =>
       kind === 'Client'
-        ? new ClientAdapter(parts, environment)
+        ? clientAdapter(parts, environment)
         : new StateAdapter(parts, `${environment} ${kind}`),
     jwks: { keys: jwks as never },
     cookies: {
@@ -189,19 +189,14 @@ function factsAdapter(parts: OpenIdProviderParts, environment: Environment): Sta
 }
 
 /** Reads applications as the provider knows them. */
-class ClientAdapter extends StateAdapter {
-  constructor(
-    private readonly known: OpenIdProviderParts,
-    private readonly environment: Environment,
-  ) {
-    super(known, `${environment} Client`)
-  }
-
-  override async find(id: string) {
-    const client = await this.known.clients.find(this.known.store.read, id)
-    if (client?.record.environment !== this.environment) return undefined
-    // Keycloak asks by its authentication channel only, and Entra ID at an issuer of its own.
-    return client.keycloak || client.entra ? undefined : clientMetadata(client)
+function clientAdapter({ clients, store }: OpenIdProviderParts, environment: Environment) {
+  return {
+    async find(id: string) {
+      const client = await clients.find(store.read, id)
+      if (client?.record.environment !== environment) return undefined
+      // Keycloak asks by its authentication channel only, and Entra ID at an issuer of its own.
+      return client.keycloak || client.entra ? undefined : clientMetadata(client)
+    },
   }
 }
 
@@ -220,7 +215,7 @@ function clientMetadata({ record, name, redirectUris, secret, jwks, profile }: O
     ...(jwks
       ? { token_endpoint_auth_method: 'private_key_jwt', jwks }
       : { token_endpoint_auth_method: 'client_secret_basic', client_secret: secret }),
-  } as never
+  }
 }
 
 function cookieKey({ lookup }: Pick<ServiceKeys, 'lookup'>, environment: Environment): string {

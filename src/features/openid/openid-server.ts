@@ -17,7 +17,7 @@ import { EntraMethod } from './entra/entra-method.js'
 import { AuthenticationChannel, type AuthenticationChannelParts } from './keycloak/authentication-channel.js'
 import { CallbackBook } from './keycloak/callback-book.js'
 import { RealmTokens } from './keycloak/realm-token.js'
-import { LibraryRefusals } from './library-refusals.js'
+import { libraryRefusals } from './library-refusals.js'
 import type { OpenIdKeys } from './openid-keys.js'
 import { createOpenIdProvider } from './openid-provider.js'
 import { elsewherePage, refusedPage } from './refused-page.js'
@@ -52,7 +52,7 @@ interface Issuer {
   kids: string
   provider: Provider
   /** Requests that the library has refused. */
-  refused: LibraryRefusals
+  refused: ReturnType<typeof libraryRefusals>
   signedRequests: SignedRequests
   signIn: SignIn
   entra: EntraMethod
@@ -187,7 +187,7 @@ export class OpenIdServer {
     message: IncomingMessage,
     path: string,
   ): Promise<void> {
-    const refusal = refused.of(message)
+    const refusal = refused.get(message)
     if (!refusal) return
     const [, uid] = RESUMED.exec(path) ?? []
     if (uid === undefined || refusal.clientId !== undefined)
@@ -228,7 +228,7 @@ export class OpenIdServer {
       environment,
       kids,
       provider,
-      refused: new LibraryRefusals(provider),
+      refused: libraryRefusals(provider),
       signedRequests: new SignedRequests(this.parts, environment),
       signIn: new SignIn(this.parts, environment, url),
       entra: new EntraMethod({ ...this.parts, entraKeys: this.entraKeys }, environment, url),

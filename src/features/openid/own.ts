@@ -2,6 +2,7 @@
 import { SETTINGS } from '../../config/config.js'
 import { originOf } from '../../config/listener-settings.js'
 import type { OwnSettings } from '../../config/own-settings.js'
+import { safeOrigin } from '../../tenants/safe-origin.js'
 import { CAPTURE_SESSION } from '../capture-sessions/exports.js'
 import type { OwnParts } from '../feature.js'
 import { OPENID_CALLBACK, OPENID_CLIENT, OPENID_KEYS, OPENID_STATE } from './openid-tables.js'
@@ -16,18 +17,12 @@ const LISTENER: OwnSettings = {
         `${SETTINGS.openidListen.variable} needs ${SETTINGS.captureListen.variable}: the OpenID provider sends people to the hosted capture page. Set an address for the page, or leave the provider out.`,
       )
     const provider = originOf(config, 'openid')
-    if (provider !== null && !isSafeReturn(provider))
+    if (provider !== null && safeOrigin(provider) === null)
       problems.push(
         `The OpenID provider would be at ${provider}, where every sign-in fails: the capture page leads people back only to https, or to localhost. Set ${SETTINGS.openidUrl.variable} to the https address that browsers reach. For a trial on this computer, use http://localhost or http://127.0.0.1.`,
       )
     return problems
   },
-}
-
-/** Whether the capture page leads people back to the origin: by plain http only on this computer, as for the address of any tenant. */
-function isSafeReturn(origin: string): boolean {
-  const { protocol, hostname } = new URL(origin)
-  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 export const OPENID: OwnParts = {

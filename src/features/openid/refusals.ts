@@ -9,7 +9,6 @@ import type { StoreReader } from '../../storage/store.js'
 import type { RateLimiter } from '../../tenants/rate-limiter.js'
 import type { TemplateVault } from '../../users/template-vault.js'
 import type { OpenIdClient, OpenIdClients } from './openid-clients.js'
-import type { OpenIdOperations } from './openid-operations.js'
 
 /** Codes of refused requests, with the sentence that the guide shows. */
 export const REFUSAL_CODES = {
@@ -84,7 +83,6 @@ export class RefusedRequest extends Error {
 interface RefusalParts {
   store: { read: StoreReader }
   clients: OpenIdClients
-  entries: Pick<OpenIdOperations, 'refused'>
   vault: Pick<TemplateVault, 'blindIndex' | 'find'>
   /** A limiter of its own: strangers decide how many refusals there are. */
   limiter: RateLimiter
@@ -136,7 +134,7 @@ export class Refusals {
     const count = await this.countFor(client, code)
     if (count === 0) return
     const subject = await this.subjectOf(client, refusal.userId)
-    await this.parts.entries.refused(client, {
+    await this.parts.clients.refused(client, {
       ...facts,
       ...(subject ? { subject } : {}),
       ...(count > 1 ? { count } : {}),

@@ -87,11 +87,15 @@ type Refused = Pick<Refusal, 'code' | 'detail' | 'facts'>
 type Visitor = Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>
 
 export class SignIn {
+  private readonly sessions: StateAdapter
+
   constructor(
     private readonly parts: SignInParts,
     private readonly environment: Environment,
     private readonly issuer: string,
-  ) {}
+  ) {
+    this.sessions = new StateAdapter(parts, `${environment} CaptureSession`)
+  }
 
   /** Begins at the capture page. A second tab, or a person who went back, gets the same session. */
   async begin(
@@ -130,7 +134,7 @@ export class SignIn {
     const { session_id: sessionId, url } = answer.body as { session_id: string; url: string }
     const seconds = Math.max(1, interaction.exp - Math.floor(this.parts.clock.now() / 1000))
     const made = { sessionId, url, accountId: named.userId, clientId: client.record.id }
-    await this.sessions().upsert(interaction.uid, made as never, seconds)
+    await this.sessions.upsert(interaction.uid, made as never, seconds)
     return { redirect: url }
   }
 
@@ -198,16 +202,12 @@ export class SignIn {
   }
 
   private async kept({ uid }: Interaction): Promise<Kept | undefined> {
-    return (await this.sessions().find(uid)) as Kept | undefined
+    return (await this.sessions.find(uid)) as Kept | undefined
   }
 
   private async clientOf({ params }: Interaction): Promise<OpenIdClient | null> {
     const client = await this.parts.clients.find(this.parts.store.read, String(params.client_id))
     return client?.record.environment === this.environment ? client : null
-  }
-
-  private sessions(): StateAdapter {
-    return new StateAdapter(this.parts, `${this.environment} CaptureSession`)
   }
 }
 

@@ -14,7 +14,7 @@ import { Visitor } from '../../support/capture-page.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
-import { OpenIdApplication, openIdOperations } from '../../support/openid-application.js'
+import { OpenIdApplication, openIdClients } from '../../support/openid-application.js'
 import { rsaKey } from '../../support/rsa-keys.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 import { webhooksOf } from '../../support/webhooks.js'
@@ -49,7 +49,7 @@ async function register(changes: Partial<NewOpenIdClient> = {}): Promise<OpenIdC
 /** Replaces the application of the realm by one with other settings. */
 async function registerAgain(changes: Partial<KeycloakRealm>): Promise<void> {
   const { issuer } = keycloak
-  await openIdOperations(running).remove(await tenant.record(), COMMAND_LINE, application.record.id)
+  await openIdClients(running).remove(await tenant.record(), COMMAND_LINE, application.record.id)
   const realm = { issuer, url: issuer, user: 'sub', ...changes } as const
   keycloak.channel = channelOf(await register({ keycloak: realm }))
 }

@@ -9,7 +9,7 @@ import type { OpenIdClient } from '../../../src/features/openid/openid-clients.j
 import { freePorts } from '../../../src/http/free-port.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { leash } from '../../support/leash.js'
-import { OpenIdApplication, openIdOperations, REDIRECT } from '../../support/openid-application.js'
+import { OpenIdApplication, openIdClients, REDIRECT } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
 import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
 
@@ -158,7 +158,7 @@ describe('an application that was removed', () => {
       name: 'old',
       acr: 'urn:countersign:acr:face',
     })
-    await openIdOperations(running).remove(await tenant.record(), COMMAND_LINE, gone.record.id)
+    await openIdClients(running).remove(await tenant.record(), COMMAND_LINE, gone.record.id)
     const asked = { redirect_uri: REDIRECT, scope: 'openid' }
     const pushed = openid.buildAuthorizationUrlWithPAR(await discovered(gone), asked)
     await expect(pushed).rejects.toMatchObject({ status: 401 })

@@ -4,16 +4,14 @@ import { nullable } from '../../../api/schemas.js'
 import { environment, text } from '../../../dashboard/lib/bodies.js'
 import { asSecret, consoleRoute } from '../../../dashboard/lib/route.js'
 import type { FeatureHost } from '../../feature.js'
-import { clientView, type OpenIdClient } from '../openid-clients.js'
-import { OpenIdOperations } from '../openid-operations.js'
+import { clientView, type OpenIdClient, type OpenIdClients } from '../openid-clients.js'
 
-export function openIdClientRoutes(host: FeatureHost) {
-  const operations = new OpenIdOperations(host)
+export function openIdClientRoutes({ store }: FeatureHost, applications: OpenIdClients) {
   return {
     'GET /openid-clients': consoleRoute({
       right: 'read',
       async answer({ tenant }) {
-        const clients = await operations.clients.of(host.store.read, tenant.id)
+        const clients = await applications.of(store.read, tenant.id)
         return {
           clients: clients.map(shownClient),
           /** Whether production has a key, without which it has no applications. */
@@ -36,7 +34,7 @@ export function openIdClientRoutes(host: FeatureHost) {
       },
       async answer({ tenant, actor, input }) {
         const { environment, name, redirect_uris: redirectUris, acr, profile, help_url: helpUrl } = input
-        const made = await operations.add(tenant, actor, environment, {
+        const made = await applications.add(tenant, actor, environment, {
           name,
           redirectUris,
           acr,
@@ -56,7 +54,7 @@ export function openIdClientRoutes(host: FeatureHost) {
       right: 'write',
       body: { client: text(64) },
       async answer({ tenant, actor, input: { client } }) {
-        await operations.remove(tenant, actor, client)
+        await applications.remove(tenant, actor, client)
         return { removed: client }
       },
     }),

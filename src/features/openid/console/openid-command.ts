@@ -17,9 +17,9 @@ import {
   type NewOpenIdClient,
   OPENID_PROFILES,
   type OpenIdClient,
+  OpenIdClients,
 } from '../openid-clients.js'
 import { OpenIdKeyRotation } from '../openid-key-rotation.js'
-import { OpenIdOperations } from '../openid-operations.js'
 import { OPENID_KEYS } from '../openid-tables.js'
 
 const ADD_OPTIONS = {
@@ -68,7 +68,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
     async answer({ tenant, name, ...options }) {
       const keys = options.jwks === undefined ? null : JSON.parse(readFileSync(options.jwks, 'utf8'))
       const made = await host.onLiveTenant(tenant, (core, found) =>
-        new OpenIdOperations(core).add(found, core.actor, environmentOf(options), {
+        new OpenIdClients(core).add(found, core.actor, environmentOf(options), {
           name,
           redirectUris: options.redirectUri ?? [],
           acr: options.acr,
@@ -102,7 +102,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
   tenantCommand(openid, 'list <tenant>', {
     does: 'list the applications of a tenant',
     answer: async ({ tenant, ...core }) =>
-      (await new OpenIdOperations(core).clients.of(core.store.read, tenant.id)).map(commandView),
+      (await new OpenIdClients(core).of(core.store.read, tenant.id)).map(commandView),
     text: (views) =>
       listing(
         ['CLIENT', 'NAME', 'PROFILE', 'ENVIRONMENT', 'ACR', 'CREATED'],
@@ -115,7 +115,7 @@ export function registerOpenIdCommands(openid: Command, host: CommandHost): void
   liveTenantCommand(openid, 'remove <tenant> <client>', {
     does: 'remove an application: its requests are refused at once',
     answer: async ({ tenant, actor, ...core }, { client }) =>
-      commandView(await new OpenIdOperations(core).remove(tenant, actor, client)),
+      commandView(await new OpenIdClients(core).remove(tenant, actor, client)),
     text: ({ name, client_id }) => `Removed ${name} (${client_id}).`,
   })
 }

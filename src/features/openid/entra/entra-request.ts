@@ -1,4 +1,5 @@
 /** Reads the form by which Entra ID asks for a second factor, after Microsoft's reference for providers of external methods. */
+import { claimValues } from '../asked-acr.js'
 import { RefusedRequest } from '../refusals.js'
 
 export interface EntraRequest {
@@ -59,10 +60,10 @@ export function readRequest(form: ReadonlyMap<string, string>): EntraRequest {
 /** @throws RefusedRequest acr_not_reached where a face does not satisfy what is asked for */
 function acrOf(claims: string | undefined): string {
   const { acr, amr } = idTokenClaims(claims)
-  const asked = valuesOf(acr)
+  const asked = claimValues(acr)
   const given = asked.find((value) => FACE_ACR_VALUES.includes(value))
   if (given === undefined) throw new RefusedRequest('acr_not_reached', `acr: ${asked.join(' ')}`)
-  const methods = valuesOf(amr)
+  const methods = claimValues(amr)
   if (methods.length > 0 && !methods.includes(FACE_AMR))
     throw new RefusedRequest('acr_not_reached', `amr: ${methods.join(' ')}`)
   return given
@@ -75,12 +76,6 @@ function idTokenClaims(claims: string | undefined): Record<string, unknown> {
   } catch {
     return refuse('claims')
   }
-}
-
-function valuesOf(claim: unknown): string[] {
-  const { value, values } = (claim ?? {}) as { value?: unknown; values?: unknown }
-  const all = [value, ...(Array.isArray(values) ? values : [])]
-  return all.filter((one): one is string => typeof one === 'string')
 }
 
 /** @param name parameter that is missing or wrong */
