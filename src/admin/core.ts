@@ -1,11 +1,11 @@
 /** The core of an installation: what commands and the service have in common. `app/core.ts` opens it. */
 import type { Config } from '../config/config.js'
-import type { WorkingKeys } from '../keys/working-keys.js'
+import type { ServiceKeys } from '../crypto/service-keys.js'
 import type { SharedStore } from '../storage/store.js'
 import type { OperationParts, Operations } from './operations.js'
 
 export interface Core extends Omit<OperationParts, 'clock'> {
-  keys: WorkingKeys
+  keys: ServiceKeys
   operations: Operations
   /** The master key under which the keyring is sealed. */
   masterKey: Buffer

@@ -13,7 +13,6 @@ import { deriveKeys, newKeys, type ServiceKeys, sealKeys } from '../crypto/servi
 import type { ListedFeature } from '../features/feature.js'
 import { eventsOf, FEATURES, openDataKeys, tablesOf } from '../features/index.js'
 import { findKeys, wrongKey } from '../keys/find-keys.js'
-import { WorkingKeys } from '../keys/working-keys.js'
 import { type Clock, systemClock } from '../lib/clock.js'
 import type { OpenOptions, Store } from '../storage/store.js'
 import { SigningSecrets } from '../tenants/signing-secrets.js'
@@ -41,9 +40,7 @@ export async function openCore(
   try {
     if (!given) await assertNew(store, config)
     const masterKey = given ?? (await masterKeyOf(config))
-    const keys = new WorkingKeys(
-      (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock)),
-    )
+    const keys = (await findKeys(store.read, masterKey)) ?? (await firstKeys(store, masterKey, clock))
     if (!withoutDataKeys) await openDataKeys(features, { store, keys, config })
     const secrets = new SigningSecrets(keys, clock)
     const tenancy = new Tenancy(store, secrets, clock, config)

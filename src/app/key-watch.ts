@@ -72,7 +72,8 @@ export class KeyWatch {
     const now = fingerprint(await store.read.keyrings())
     if (now !== this.seen) {
       const keyring = await this.load()
-      if (keyring) keys.replaceKeyring(keyring)
+      // The epoch keys stay: they lie outside of the keyring.
+      if (keyring) Object.assign(keys, keyring, { epochs: keys.epochs })
       if (this.seen !== null) this.log.info({ phase: keys.phase }, 'the working keys were changed')
       this.seen = now
     }

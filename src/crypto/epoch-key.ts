@@ -3,7 +3,7 @@
  * one, ever contains. Once an epoch key is destroyed, data keys that were not rewrapped meanwhile can no longer be opened: those of
  * erased users. `src/features/epoch-keys/` keeps and rotates them.
  */
-import { hkdfSync } from 'node:crypto'
+import { derived } from './derived.js'
 import type { SealingKey } from './sealed-box.js'
 
 /** The epoch keys of one process, 32 bytes each. */
@@ -16,24 +16,22 @@ export interface EpochKeys {
 
 export const NO_EPOCHS: EpochKeys = { current: null, others: [] }
 
-const KEY_BYTES = 32
-
 /** Cache of derived keys, by the set of working keys. Each change of the keys makes a new object, which misses the cache. */
-const derived = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()
+const wrappings = new WeakMap<SealingKey, { epochs: EpochKeys; wrapping: SealingKey }>()
 
 /**
- * The keys that wrap users' data keys, derived from the working keys and the epoch keys (HKDF-SHA256, RFC 5869): neither opens anything
+ * The keys that wrap users' data keys, derived from the working keys and the epoch keys: neither opens anything
  * without the other. Data keys that were wrapped only by a working key, before the first epoch, open too.
  */
 export function dataKeyWrapping(keys: { wrapping: SealingKey; epochs: EpochKeys }): SealingKey {
   const { wrapping, epochs } = keys
-  const known = derived.get(wrapping)
+  const known = wrappings.get(wrapping)
   if (known?.epochs === epochs) return known.wrapping
   const [current, ...others] = [epochs.current, ...epochs.others, null]
     .filter((epochKey, index, all) => all.indexOf(epochKey) === index)
     .flatMap((epochKey) => [wrapping.current, ...wrapping.others].map((key) => mix(key, epochKey)))
   const mixed = { current: current!, others }
-  derived.set(wrapping, { epochs, wrapping: mixed })
+  wrappings.set(wrapping, { epochs, wrapping: mixed })
   return mixed
 }
 
@@ -46,6 +44,5 @@ export function wrappingOf({ wrapping }: { wrapping: SealingKey }, epochKey: Buf
 }
 
 function mix(wrappingKey: Buffer, epochKey: Buffer | null): Buffer {
-  if (!epochKey) return wrappingKey
-  return Buffer.from(hkdfSync('sha256', wrappingKey, epochKey, 'countersign/v1/epoch-wrapping', KEY_BYTES))
+  return epochKey ? derived(wrappingKey, 'epoch-wrapping', 32, epochKey) : wrappingKey
 }

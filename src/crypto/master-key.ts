@@ -1,11 +1,12 @@
 /** Reads, makes, replaces and names the master key. */
 import { execFileSync } from 'node:child_process'
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { constants, readFileSync, rmSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config/config.js'
 import { createDurably, giveToOwnerOf, replaceDurably } from '../lib/durable-file.js'
+import { derived } from './derived.js'
 
 const MASTER_KEY_BYTES = 32
 
@@ -14,9 +15,7 @@ const COMMAND_TIMEOUT_MS = 30_000
 
 /** The id of a master key in the database and in messages, 16 hexadecimal digits. It reveals nothing about the key. */
 export function masterKeyId(masterKey: Buffer): string {
-  return Buffer.from(
-    hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/master-key-id', 8),
-  ).toString('hex')
+  return derived(masterKey, 'master-key-id', 8).toString('hex')
 }
 
 /** The configured master key is malformed. A new key helps only where there is no database yet. */

@@ -2,12 +2,14 @@
  * The working keys of the service, one for each purpose. They are random, and kept in the database as a keyring that is sealed under
  * the master key. A change of the master key replaces the working keys too, so that an old master key opens no later copy.
  */
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { derived } from './derived.js'
 import { type EpochKeys, NO_EPOCHS } from './epoch-key.js'
 import { open, type SealingKey, seal } from './sealed-box.js'
 
 /**
- * Each key has 32 bytes and one purpose. A key that seals derives the keys of boxes by HMAC; it encrypted only boxes of releases up to
+ * Each key has 32 bytes and one purpose. Every part of a process holds the same object and reads a key at the moment of its use, so that a
+ * replacement reaches all parts at once. A key that seals derives the keys of boxes by HMAC; it encrypted only boxes of releases up to
  * 0.1.0 directly.
  */
 export interface ServiceKeys {
@@ -38,59 +40,52 @@ export type KeyPhase = 'prepared' | 'activated' | 'settled'
 
 const KEY_BYTES = 32
 
-export function newKeys(): ServiceKeys {
-  const random = () => randomBytes(KEY_BYTES)
-  const onlyKey = (): SealingKey => ({ current: random(), others: [] })
+/** @param make makes the key for a purpose */
+function keysBy(make: (purpose: string) => Buffer): ServiceKeys {
+  const onlyKey = (purpose: string): SealingKey => ({ current: make(purpose), others: [] })
   return {
-    wrapping: onlyKey(),
+    wrapping: onlyKey('wrapping'),
     epochs: NO_EPOCHS,
-    secrets: onlyKey(),
-    idempotency: onlyKey(),
-    audit: [random()],
-    lookup: random(),
-    instance: random(),
+    secrets: onlyKey('secrets'),
+    idempotency: onlyKey('idempotency'),
+    audit: [make('audit')],
+    lookup: make('lookup'),
+    instance: make('instance'),
     phase: 'settled',
     generation: 0,
   }
 }
 
-/** The keys of a database that has no keyring because an earlier version made it (HKDF-SHA256, RFC 5869). */
+export function newKeys(): ServiceKeys {
+  return keysBy(() => randomBytes(KEY_BYTES))
+}
+
+/** The keys of a database that has no keyring because an earlier version made it. */
 export function deriveKeys(masterKey: Buffer): ServiceKeys {
-  const derive = (purpose: string) =>
-    Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), `countersign/v1/${purpose}`, KEY_BYTES))
+  return keysBy((purpose) => derived(masterKey, purpose))
+}
+
+/** @returns the keys with others that seal */
+function withSealing(keys: ServiceKeys, change: (key: SealingKey) => SealingKey): ServiceKeys {
+  const { wrapping, secrets, idempotency } = keys
   return {
-    wrapping: { current: derive('wrapping'), others: [] },
-    epochs: NO_EPOCHS,
-    secrets: { current: derive('secrets'), others: [] },
-    idempotency: { current: derive('idempotency'), others: [] },
-    audit: [derive('audit')],
-    lookup: derive('lookup'),
-    instance: derive('instance'),
-    phase: 'settled',
-    generation: 0,
+    ...keys,
+    wrapping: change(wrapping),
+    secrets: change(secrets),
+    idempotency: change(idempotency),
   }
 }
 
 /** Adds new keys that only open; the present keys still seal. @param keys in phase `settled` */
 export function prepareKeys(keys: ServiceKeys): ServiceKeys {
-  const withNext = ({ current }: SealingKey): SealingKey => ({ current, others: [randomBytes(KEY_BYTES)] })
-  return {
-    ...keys,
-    wrapping: withNext(keys.wrapping),
-    secrets: withNext(keys.secrets),
-    idempotency: withNext(keys.idempotency),
-    phase: 'prepared',
-  }
+  const next = withSealing(keys, ({ current }) => ({ current, others: [randomBytes(KEY_BYTES)] }))
+  return { ...next, phase: 'prepared' }
 }
 
 /** Lets the prepared keys seal, and adds a new key for the audit chain. @param keys in phase `prepared` */
 export function activateKeys(keys: ServiceKeys): ServiceKeys {
-  const swap = ({ current, others }: SealingKey): SealingKey => ({ current: others[0]!, others: [current] })
   return {
-    ...keys,
-    wrapping: swap(keys.wrapping),
-    secrets: swap(keys.secrets),
-    idempotency: swap(keys.idempotency),
+    ...withSealing(keys, ({ current, others }) => ({ current: others[0]!, others: [current] })),
     audit: [...keys.audit, randomBytes(KEY_BYTES)],
     phase: 'activated',
     generation: keys.generation + 1,
@@ -99,14 +94,7 @@ export function activateKeys(keys: ServiceKeys): ServiceKeys {
 
 /** Drops the keys under which nothing is sealed any more. @param keys in phase `activated` */
 export function settleKeys(keys: ServiceKeys): ServiceKeys {
-  const onlyCurrent = ({ current }: SealingKey): SealingKey => ({ current, others: [] })
-  return {
-    ...keys,
-    wrapping: onlyCurrent(keys.wrapping),
-    secrets: onlyCurrent(keys.secrets),
-    idempotency: onlyCurrent(keys.idempotency),
-    phase: 'settled',
-  }
+  return { ...withSealing(keys, ({ current }) => ({ current, others: [] })), phase: 'settled' }
 }
 
 /** A keyring as JSON. Older versions wrote a plain string for a key without others. */
@@ -154,7 +142,7 @@ export function openKeys(
   }
 }
 
-/** The key that seals keyrings, derived from the master key, which itself seals nothing. */
+/** The key that seals keyrings: the master key itself seals nothing. */
 function wrappingKey(masterKey: Buffer): Buffer {
-  return Buffer.from(hkdfSync('sha256', masterKey, Buffer.alloc(0), 'countersign/v1/keyring', KEY_BYTES))
+  return derived(masterKey, 'keyring')
 }

@@ -94,8 +94,7 @@ async function rotateInPlace(core: Core, config: Config): Promise<Told> {
   }
   const { findKeys } = await import('../../keys/find-keys.js')
   const { FEATURES, openDataKeys } = await import('../../features/index.js')
-  const { WorkingKeys } = await import('../../keys/working-keys.js')
-  const keys = new WorkingKeys((await findKeys(store.read, next))!)
+  const keys = (await findKeys(store.read, next))!
   await openDataKeys(FEATURES, { store, keys, config })
   const progress = progressBar('Sealing again')
   await (await rotation()).finishMasterKey(store, keys, next, progress.update).finally(() => progress.stop())

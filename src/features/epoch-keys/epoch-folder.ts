@@ -4,10 +4,11 @@
  *
  * A key file is named `<id>.epoch-key` and has two lines: the key (32 bytes, base64) and the tag of the database it was made for.
  */
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../config/config-error.js'
+import { derived } from '../../crypto/derived.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { createDurablyAsync, overwriteAndDelete } from '../../lib/durable-file-async.js'
 
@@ -154,14 +155,10 @@ export class EpochFolder {
 
 /** The id of a key, 32 hexadecimal digits, in the database and as the name of the key's file. It reveals nothing about the key. */
 export function epochKeyId(epochKey: Buffer): string {
-  return derivedId(epochKey, 'countersign/v1/epoch-key-id')
+  return derived(epochKey, 'epoch-key-id', ID_BYTES).toString('hex')
 }
 
 /** The tag in a key file that names the database it was made for, and copies of that database. @param lookup the working key that is never rotated */
 export function databaseTag({ lookup }: { lookup: Buffer }): string {
-  return derivedId(lookup, 'countersign/v1/epoch-database')
-}
-
-function derivedId(key: Buffer, purpose: string): string {
-  return Buffer.from(hkdfSync('sha256', key, Buffer.alloc(0), purpose, ID_BYTES)).toString('hex')
+  return derived(lookup, 'epoch-database', ID_BYTES).toString('hex')
 }

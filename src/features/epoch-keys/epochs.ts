@@ -3,7 +3,7 @@
 import { type Config, ConfigError } from '../../config/config.js'
 import { ownValues } from '../../config/own-settings.js'
 import type { EpochKeys } from '../../crypto/epoch-key.js'
-import type { WorkingKeys } from '../../keys/working-keys.js'
+import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { MINUTE_MS } from '../../lib/clock.js'
 import {
   type EpochProgress,
@@ -101,7 +101,7 @@ export function epochFolder(config: Config): EpochFolder | null {
  */
 export async function takeOverEpochs(
   store: EpochSource,
-  keys: Pick<WorkingKeys, 'epochs' | 'replaceEpochs'>,
+  keys: Pick<ServiceKeys, 'epochs'>,
   folder: EpochFolder | null,
 ): Promise<string | null> {
   const database = epochsOf(store)
@@ -112,7 +112,7 @@ export async function takeOverEpochs(
     database.showEpochs({ loaded: 0, used: 0 })
     throw error
   })
-  if (!areSame(keys.epochs, epochs)) keys.replaceEpochs(epochs)
+  if (!areSame(keys.epochs, epochs)) keys.epochs = epochs
   // Only now: writes from here on are wrapped under the new epoch.
   database.requireEpoch(progress.used)
   database.showEpochs(progress)

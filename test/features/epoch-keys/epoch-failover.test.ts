@@ -16,7 +16,6 @@ import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
 import { takeOverEpochs } from '../../../src/features/epoch-keys/epochs.js'
 import { epochsOf } from '../../../src/features/postgres/exports.js'
 import type { EpochBook } from '../../../src/features/postgres/store/epoch-book.js'
-import { WorkingKeys } from '../../../src/keys/working-keys.js'
 import { HOUR_MS, SECOND_MS, systemClock } from '../../../src/lib/clock.js'
 import type { SharedStore } from '../../../src/storage/store.js'
 import { TemplateVault } from '../../../src/users/template-vault.js'
@@ -175,7 +174,7 @@ overPostgres(() => {
         await enrol(after, living, tenantId, 'late')
         // A service that was connected to the primary takes over what the standby knows.
         const folder = new EpochFolder(path)
-        const keys = new WorkingKeys(living.keys)
+        const keys = { ...living.keys }
         expect(await takeOverEpochs(after.store, keys, folder)).toBeNull()
         const vault = new TemplateVault(keys, systemClock)
         await enrol(after, { vault }, tenantId, 'later')

@@ -12,7 +12,6 @@ import { dataKeyWrapping } from '../../../crypto/epoch-key.js'
 import { loadMasterKey } from '../../../crypto/master-key.js'
 import { openWithAny, seal } from '../../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../../crypto/service-keys.js'
-import { WorkingKeys } from '../../../keys/working-keys.js'
 import { systemClock } from '../../../lib/clock.js'
 import type { Table } from '../../../storage/table.js'
 import { parsePostgresUrl } from '../postgres-url.js'
@@ -145,10 +144,10 @@ const access = ({ databasePasswordFile }: Config) => ({ passwordFile: databasePa
 async function translationOf(
   { shared }: CopySource,
   keys: ServiceKeys,
-  openDataKeys: (parts: { store: Pick<CopySource, 'shared'>; keys: WorkingKeys }) => Promise<void>,
+  openDataKeys: (parts: { store: Pick<CopySource, 'shared'>; keys: ServiceKeys }) => Promise<void>,
 ): Promise<KeyTranslation | null> {
   if (!shared || (await shared.epochs.all()).length === 0) return null
-  const opened = new WorkingKeys(keys)
+  const opened = { ...keys }
   await openDataKeys({ store: { shared }, keys: opened })
   const wrapping = dataKeyWrapping(opened)
   const open = (id: string, wrapped: Buffer) => {
