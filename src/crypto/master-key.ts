@@ -1,7 +1,7 @@
 /** Reads, makes, replaces and names the master key. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { constants, readFileSync, rmSync, statSync } from 'node:fs'
+import { constants, existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config/config.js'
@@ -47,18 +47,7 @@ type MasterKeyConfig = Pick<Config, 'masterKey' | 'masterKeyCommand' | 'masterKe
 export function loadMasterKey(config: MasterKeyConfig): Buffer {
   if (config.masterKey) return parseMasterKey(config.masterKey, 'COUNTERSIGN_MASTER_KEY')
   if (config.masterKeyCommand) return runKeyCommand(config.masterKeyCommand)
-  const file = config.masterKeyFile
-  try {
-    return readKeyFile(file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw explain(error, file)
-  }
-  try {
-    createDurably(file, keyText(newMasterKey()))
-    return readKeyFile(file)
-  } catch (error) {
-    throw explain(error, file)
-  }
+  return readMasterKeyFile(config.masterKeyFile, { isMade: true })
 }
 
 /** Whether the master key is in the key file, where this program can replace it. */
@@ -87,11 +76,8 @@ export function nextKeyFile(file: string): string {
 
 /** Writes the next master key next to the key file. @throws Error of the file system */
 export function offerKeyFile(file: string, masterKey: Buffer): void {
-  const next = nextKeyFile(file)
-  rmSync(next, { force: true })
-  createDurably(next, keyText(masterKey))
-  // The owner is that of the key file, as it will be after the replacement.
-  giveToOwnerOf(file, next)
+  withdrawKeyFile(file)
+  createBeside(file, nextKeyFile(file), masterKey)
 }
 
 /** Deletes the file that `offerKeyFile` wrote. */
@@ -119,17 +105,24 @@ async function tryKeyFile(file: string): Promise<Buffer | null> {
 /** Keeps a copy of the key that is about to be replaced: backups made under it open only with it. @returns path of the copy */
 export function keepKeyFile(file: string, masterKey: Buffer): string {
   const kept = keptKeyFile(file, masterKeyId(masterKey))
-  createDurably(kept, keyText(masterKey))
-  giveToOwnerOf(file, kept)
+  createBeside(file, kept, masterKey)
   return kept
 }
 
-/** Reads a master key from a file. @throws ConfigError */
-export function readMasterKeyFile(file: string): Buffer {
+/** Creates a file with another key, whose owner is that of the key file. */
+function createBeside(file: string, other: string, masterKey: Buffer): void {
+  createDurably(other, keyText(masterKey))
+  giveToOwnerOf(file, other)
+}
+
+/** Reads a master key from a file. @param isMade whether a file that does not exist is made, with a new key @throws ConfigError */
+export function readMasterKeyFile(file: string, { isMade = false } = {}): Buffer {
   try {
+    if (isMade && !existsSync(file)) createDurably(file, keyText(newMasterKey()))
     return readKeyFile(file)
   } catch (error) {
-    throw explain(error, file)
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`The master key file ${file} cannot be used: ${(error as Error).message}`)
   }
 }
 
@@ -148,11 +141,6 @@ function runKeyCommand(command: string): Buffer {
     throw new ConfigError(`COUNTERSIGN_MASTER_KEY_COMMAND failed (${signal ?? `exit code ${status}`}).`)
   }
   return parseMasterKey(printed, 'the output of COUNTERSIGN_MASTER_KEY_COMMAND')
-}
-
-function explain(error: unknown, file: string): unknown {
-  if (error instanceof ConfigError) return error
-  return new ConfigError(`The master key file ${file} cannot be used: ${(error as Error).message}`)
 }
 
 function readKeyFile(file: string): Buffer {

@@ -178,7 +178,7 @@ export class Sessions {
   }
 
   /** @throws DashboardError not_signed_in */
-  private async person(id: string): Promise<PersonRecord> {
+  async person(id: string): Promise<PersonRecord> {
     const person = await accountsIn(this.parts.store.read).personById(id)
     if (!person) throw new DashboardError('not_signed_in')
     return person

@@ -88,7 +88,7 @@ export class SignIn {
     const isRight =
       person.id === null
         ? await this.parts.operatorPassword.matches(password)
-        : await matchesHash(password, (await this.personById(person.id)).passwordHash)
+        : await matchesHash(password, (await this.sessions.person(person.id)).passwordHash)
     if (!isRight) throw new DashboardError('sign_in_failed', 'The password is wrong.')
     const secondFactorAt = await this.assertSecondFactor(person, code)
     const proof = { hash, authenticatedAt: this.parts.clock.now(), secondFactorAt }
@@ -195,13 +195,6 @@ export class SignIn {
   ): Promise<Session | null> {
     if (!(await this.parts.signIns.asPerson(person, record, requestId))) return null
     return opened(record, asSessionPerson(person), token)
-  }
-
-  /** @throws DashboardError not_signed_in */
-  private async personById(id: string): Promise<PersonRecord> {
-    const person = await accountsIn(this.parts.store.read).personById(id)
-    if (!person) throw new DashboardError('not_signed_in')
-    return person
   }
 }
 

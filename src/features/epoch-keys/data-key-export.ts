@@ -7,10 +7,9 @@ import { isOpenedBy } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { DAY_MS } from '../../lib/clock.js'
 import { moveIntoPlaceAsync } from '../../lib/durable-file-async.js'
-import type { SealedRow } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import { epochsOf } from '../postgres/exports.js'
-import { BATCH, DataKeyExportError, FORMAT, type Header, originOf } from './data-key-file.js'
+import { DataKeyExportError, FORMAT, type Header, originOf, storedDataKeys } from './data-key-file.js'
 
 const PARTIAL = '.partial'
 
@@ -39,8 +38,7 @@ export async function exportDataKeys(
     }
     await handle.write(`${JSON.stringify(header)}\n`)
     let count = 0
-    for (let after: string | null = ''; after !== null; ) {
-      const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
+    for await (const rows of storedDataKeys(store.read)) {
       const target = wrappingOf(keys, epochKey.key)
       if (!rows.every((row) => isOpenedBy(target, row))) throw rotationInProgress()
       if (rows.length > 0)
@@ -48,7 +46,6 @@ export async function exportDataKeys(
           `${rows.map(({ id, sealed }) => `${id} ${sealed.toString('base64')}`).join('\n')}\n`,
         )
       count += rows.length
-      after = rows.length < BATCH ? null : rows.at(-1)!.id
     }
     await handle.write(`${JSON.stringify({ users: count })}\n`)
     await handle.close()

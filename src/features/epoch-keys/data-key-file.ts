@@ -12,8 +12,8 @@ import type { SealedRow } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 
 export const FORMAT = 'countersign wrapped keys 1'
-/** Rows of one read: calls of the service wait while it runs. */
-export const BATCH = 100
+/** Rows of one read. */
+const BATCH = 100
 
 /** The first line. It shows whether the file belongs to a database. */
 export interface Header {
@@ -79,29 +79,22 @@ export async function assertFits(header: Header, read: StoreReader, file: string
     )
 }
 
-/** Reads the users' lines one after the other, in the order of the file. */
-export class DataKeyLines {
-  private readonly lines
-  private readonly entries: AsyncIterator<string>
-  private isHeaderRead = false
-
-  constructor(file: string) {
-    this.lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
-    this.entries = this.lines[Symbol.asyncIterator]()
+/** Reads the users' wrapped keys one after the other, in the order of the file. */
+export async function* dataKeysIn(file: string): AsyncGenerator<SealedRow, null> {
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    if (line.startsWith('{')) continue
+    const [id, sealed] = line.split(' ')
+    yield { id: id!, sealed: Buffer.from(sealed!, 'base64') }
   }
+  return null
+}
 
-  /** @returns the next user's wrapped key, or null after the last */
-  async next(): Promise<SealedRow | null> {
-    if (!this.isHeaderRead) await this.entries.next()
-    this.isHeaderRead = true
-    const { value, done } = await this.entries.next()
-    if (done || value.startsWith('{')) return null
-    const [id, sealed] = (value as string).split(' ')
-    return { id: id!, sealed: Buffer.from(sealed!, 'base64') }
-  }
-
-  close(): void {
-    this.lines.close()
+/** Reads the wrapped data keys of all users from the database, in batches: calls of the service wait while one is read. */
+export async function* storedDataKeys(read: Pick<StoreReader, 'sealedRows'>): AsyncGenerator<SealedRow[]> {
+  for (let after: string | null = ''; after !== null; ) {
+    const rows: SealedRow[] = await read.sealedRows('subject', after, BATCH)
+    yield rows
+    after = rows.length < BATCH ? null : rows.at(-1)!.id
   }
 }
 

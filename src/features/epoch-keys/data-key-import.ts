@@ -3,16 +3,15 @@ import { wrappingOf } from '../../crypto/epoch-key.js'
 import { isOpenedBy } from '../../crypto/sealed-box.js'
 import type { ServiceKeys } from '../../crypto/service-keys.js'
 import { SECOND_MS } from '../../lib/clock.js'
-import type { SealedRow } from '../../storage/records.js'
 import type { Store } from '../../storage/store.js'
 import { epochsOf, type RewrappedRow } from '../postgres/exports.js'
 import {
   assertFits,
-  BATCH,
   checkedHeader,
   DataKeyExportError,
-  DataKeyLines,
   damaged,
+  dataKeysIn,
+  storedDataKeys,
 } from './data-key-file.js'
 import type { EpochFolder } from './epoch-folder.js'
 import { epochKeyOf } from './epochs.js'
@@ -43,18 +42,17 @@ export async function importDataKeys(
       `${file} is wrapped under the epoch key ${header.epoch_key}, which ${folder.path} does not hold: use the latest file.`,
     )
   const target = wrappingOf(keys, epochKey)
-  const lines = new DataKeyLines(file)
-  let next = await lines.next()
+  const lines = dataKeysIn(file)
+  let next = (await lines.next()).value
   // A database that took over from the one of the file may have users who were enrolled later: nobody erased them.
   const createdUntil = header.begun_at + MAX_CLOCK_DIFFERENCE_MS
   let [users, erased] = [0, 0]
-  for (let after: string | null = ''; after !== null; ) {
-    const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
+  for await (const rows of storedDataKeys(store.read)) {
     const replaced: RewrappedRow[] = []
     const [gone, newer]: [string[], string[]] = [[], []]
     for (const { id, sealed: before } of rows) {
       // File and rows are in the order of the ids' bytes. Users enrolled after the copy was made are only in the file.
-      while (next && next.id < id) next = await lines.next()
+      while (next && next.id < id) next = (await lines.next()).value
       if (next?.id !== id) (isOpenedBy(target, { id, sealed: before }) ? newer : gone).push(id)
       else {
         if (!isOpenedBy(target, next)) throw damaged(file)
@@ -73,9 +71,8 @@ export async function importDataKeys(
       })
     erased += blindIndexes.length
     users += gone.length + newer.length - blindIndexes.length
-    after = rows.length < BATCH ? null : rows.at(-1)!.id
   }
-  lines.close()
+  await lines.return(null)
   await epochs.adopt(header.epoch_key, now)
   return { users, erased }
 }

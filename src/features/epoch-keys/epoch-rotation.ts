@@ -87,8 +87,6 @@ interface RotationOptions {
   patienceMs: number
   /** Called after each step, when its effect is durable. */
   onStep?: (step: EpochStep) => void
-  /** Called with the number of data keys that this pass has read. */
-  onProgress?: (done: number) => void
   signal?: AbortSignal
 }
 
@@ -124,7 +122,6 @@ export class EpochRotation {
     patienceMs,
     isBaseEpoch = false,
     onStep = () => {},
-    onProgress = () => {},
     signal,
   }: RotationOptions): Promise<EpochRecord> {
     const { epochs, registry } = this
@@ -151,13 +148,7 @@ export class EpochRotation {
 
     // This epoch's key, not the process's current one: a row still needs rewrapping exactly when this key does not open it.
     const epochKey = await this.readKey(epoch)
-    await rewrapDataKeys(
-      this.parts,
-      { epoch, epochKey, epochs },
-      () => this.assertLast(epoch),
-      onProgress,
-      signal,
-    ) // step 4
+    await rewrapDataKeys(this.parts, { epoch, epochKey, epochs }, () => this.assertLast(epoch), signal) // step 4
     onStep('wrapped')
 
     await this.assertLast(epoch)

@@ -5,36 +5,27 @@ import type { ServiceKeys } from '../../crypto/service-keys.js'
 import type { SealedRow } from '../../storage/records.js'
 import { type Store, StoreUnavailableError } from '../../storage/store.js'
 import type { EpochBook, EpochRecord, RewrappedRow } from '../postgres/exports.js'
-
-/** Rows of one read and one statement: a few milliseconds' work, during which calls of the service wait. */
-const BATCH = 100
+import { storedDataKeys } from './data-key-file.js'
 
 /**
  * Repeats its pass over all rows until no row changed between its read and its write. The export then checks that nothing is left.
  * @param assertLast called before each pass; throws where a later epoch has begun
- * @param onProgress called with the number of rows that this pass has read
  * @throws StoreUnavailableError where a row is wrapped under a key that this process has not read yet
  */
 export async function rewrapDataKeys(
   { store, keys }: { store: Pick<Store, 'read'>; keys: ServiceKeys },
   { epoch, epochKey, epochs }: { epoch: EpochRecord; epochKey: Buffer | null; epochs: EpochBook },
   assertLast: () => Promise<void>,
-  onProgress: (done: number) => void,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let skipped: number
   do {
     await assertLast()
     skipped = 0
-    let done = 0
-    for (let after: string | null = ''; after !== null; ) {
+    for await (const rows of storedDataKeys(store.read)) {
       signal?.throwIfAborted()
-      const rows: SealedRow[] = await store.read.sealedRows('subject', after, BATCH)
       const rewrapped = rows.flatMap(rewrapper(keys, epochKey))
       if (rewrapped.length > 0) skipped += rewrapped.length - (await epochs.rewrap(rewrapped, epoch.number))
-      done += rows.length
-      onProgress(done)
-      after = rows.length < BATCH ? null : rows.at(-1)!.id
     }
   } while (skipped > 0)
 }

@@ -32,14 +32,10 @@ interface Answer {
   y?: string
   signature?: string
 }
-interface Waiting {
-  resolve: (answer: Answer) => void
-  reject: (error: Error) => void
-}
 
 export class ExternalSigner {
   private child: ChildProcessByStdio<Writable, Readable, null> | null = null
-  private readonly waiting = new Map<number, Waiting>()
+  private readonly waiting = new Map<number, (outcome: Answer | Error) => void>()
   private lastId = 0
 
   /** @param command run by the shell; what it writes to standard error goes to this process's */
@@ -72,23 +68,16 @@ export class ExternalSigner {
     const id = ++this.lastId
     const child = this.start()
     return new Promise<Answer>((resolve, reject) => {
-      const timer = setTimeout(() => fail(new Error('the verdict signer did not answer in 5 s')), TIMEOUT_MS)
-      const settle = () => {
+      const late = new Error('the verdict signer did not answer in 5 s')
+      const timer = setTimeout(() => settle(late), TIMEOUT_MS)
+      const settle = (outcome: Answer | Error) => {
         clearTimeout(timer)
         this.waiting.delete(id)
+        if (outcome instanceof Error) reject(outcome)
+        else if (outcome.error === undefined) resolve(outcome)
+        else reject(new Error(`the verdict signer refused: ${outcome.error}`))
       }
-      const fail = (error: Error) => {
-        settle()
-        reject(error)
-      }
-      this.waiting.set(id, {
-        reject: fail,
-        resolve: (answer) => {
-          settle()
-          if (answer.error === undefined) resolve(answer)
-          else reject(new Error(`the verdict signer refused: ${answer.error}`))
-        },
-      })
+      this.waiting.set(id, settle)
       child.stdin.write(`${JSON.stringify({ id, ...request })}\n`)
     })
   }
@@ -100,7 +89,7 @@ export class ExternalSigner {
     const end = (why: string) => {
       if (this.child !== child) return
       this.child = null
-      for (const { reject } of [...this.waiting.values()]) reject(new Error(`the verdict signer ${why}`))
+      for (const settle of [...this.waiting.values()]) settle(new Error(`the verdict signer ${why}`))
     }
     child.on('error', (error) => end(error.message))
     child.on('exit', (code, signal) => end(`ended with ${code ?? signal}`))
@@ -116,7 +105,7 @@ export class ExternalSigner {
   private receive(line: string): void {
     try {
       const answer = JSON.parse(line) as Answer
-      this.waiting.get(answer.id)?.resolve(answer)
+      this.waiting.get(answer.id)?.(answer)
     } catch {
       // A line that is no JSON answers nothing: the request it was for ends by its time limit.
     }
