@@ -1,6 +1,6 @@
 /** Sign-in by an OpenID provider, with a provider that the test runs. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { request } from '../support/dashboard.js'
 import type { OidcProvider } from '../support/oidc-provider.js'
@@ -26,8 +26,8 @@ beforeEach(() => {
   running.clock.advance(120_000)
 })
 
-const api = (path: string, cookie?: string) =>
-  fetch(`${running.service.adminUrl}/api${path}`, {
+const api = (path: string, cookie?: string, { service } = running) =>
+  fetch(`http://127.0.0.1:${service.addresses.admin.port}/api${path}`, {
     redirect: 'manual',
     headers: cookie ? { Cookie: cookie } : {},
   })
@@ -37,16 +37,16 @@ const cookieOf = (response: Response) => response.headers.get('set-cookie')!.spl
 const location = (response: Response) => response.headers.get('location')!
 
 /** Goes to the provider and back, up to the last step, which is the test's. @param query asks there for a new sign-in, perhaps */
-async function begin(query = '') {
-  const login = await api(`/oidc/login${query}`)
+async function begin(query = '', at = running) {
+  const login = await api(`/oidc/login${query}`, undefined, at)
   const back = await fetch(location(login), { redirect: 'manual' })
   const { pathname, search } = new URL(location(back))
   return { login, cookie: cookieOf(login), callback: `${pathname}${search}`.replace(/^\/api/, '') }
 }
 let lastRequestId: string | undefined
 /** @returns the reason in the address of the page to which the browser is led */
-async function refused(path: string, cookie?: string) {
-  const response = await api(path, cookie)
+async function refused(path: string, cookie?: string, at = running) {
+  const response = await api(path, cookie, at)
   expect([response.status, response.headers.get('set-cookie')]).toEqual([302, null])
   expect(await response.text()).toBe('')
   const [, reason, requestId] = /^\/#\/sign-in-failed\/([a-z_]+)\/([0-9a-f-]{36})$/.exec(location(response))!
@@ -81,6 +81,27 @@ describe('sign-in by an OpenID provider', () => {
     expect((await api(mine.callback, mine.cookie)).status).toBe(302)
     expect(await refused(mine.callback, mine.cookie)).toBe('invalid_answer')
   })
+
+  type Query = URLSearchParams
+  it.each([
+    ['another state than the one of this browser', (query: Query) => query.set('state', 'x'.repeat(43))],
+    ['an empty state', (query: Query) => query.set('state', '')],
+    ['no state', (query: Query) => query.delete('state')],
+    ['its state twice', (query: Query) => query.append('state', query.get('state')!)],
+  ])(
+    'refuses an answer with %s without a request to the provider, although its code is right',
+    async (_, falsify) => {
+      const { cookie, callback } = await begin()
+      const asked = provider.tokenRequests
+      const [path, query] = callback.split('?')
+      const falsified = new URLSearchParams(query)
+      falsify(falsified)
+      expect(await refused(`${path}?${falsified}`, cookie)).toBe('invalid_answer')
+      expect(provider.tokenRequests).toBe(asked)
+      // The code had not been used up, so that only the state was the reason.
+      expect(location(await api(callback, cookie))).toBe('/')
+    },
+  )
 
   it('refuses a token that was issued for another sign-in', async () => {
     provider.claims = { email: NAME, email_verified: true, nonce: 'of-another' }
@@ -213,16 +234,52 @@ describe('sign-in by an OpenID provider', () => {
     running.clock.advance(120_000)
   })
 
-  for (const [what, claims, reason] of [
+  it.each([
     ['whom nobody has added', { email: 'stranger@example.com', email_verified: true }, 'unknown_person'],
     ['whose address is not verified', { email: NAME, email_verified: false }, 'nameless'],
+    ['whose address is not said to be verified', { email: NAME }, 'nameless'],
+    ['whose address a text says not to be verified', { email: NAME, email_verified: 'false' }, 'nameless'],
+    ['whose address a number says to be verified', { email: NAME, email_verified: 1 }, 'nameless'],
     ['without an address', {}, 'nameless'],
-  ] as const)
-    it(`refuses a person ${what}`, async () => {
-      provider.claims = { ...claims }
-      const { cookie, callback } = await begin()
-      expect(await refused(callback, cookie)).toBe(reason)
-    })
+  ])('refuses a person %s, with an audit entry', async (_, claims, reason) => {
+    const { id } = await running.tenant()
+    // Refusals are recorded once in ten minutes.
+    running.clock.advance(11 * 60_000)
+    provider.claims = claims
+    const { cookie, callback } = await begin()
+    expect(await refused(callback, cookie)).toBe(reason)
+    expect((await entriesOf(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
+  })
+
+  it('admits a person whose address a text says to be verified, names them in the audit log, and leads nowhere else', async () => {
+    const { id } = await running.tenant()
+    provider.claims = { email: NAME, email_verified: 'true' }
+    const { cookie, callback } = await begin()
+    const answer = await api(`${callback}&redirect_uri=https://evil.example&next=//evil.example`, cookie)
+    expect([answer.status, location(answer)]).toEqual([302, '/'])
+    const entry = { event: 'signed_in', actor: `dashboard:${NAME}` }
+    expect((await entriesOf(running, id)).at(-1)).toMatchObject(entry)
+  })
+
+  it('asks the provider about no more made-up codes than the rate limit allows', async () => {
+    const before = provider.tokenRequests
+    const made = 'countersign_oidc=state.nonce.verifier'
+    const tries = Array.from({ length: 30 }, () => refused('/oidc/callback?code=made-up&state=state', made))
+    const problems = await Promise.all(tries)
+    expect(problems.filter((each) => each === 'invalid_answer')).toHaveLength(10)
+    expect(problems.filter((each) => each === 'too_many_sign_ins')).toHaveLength(20)
+    expect(provider.tokenRequests - before).toBe(10)
+  })
+
+  it('has a state cookie that, over TLS, no other host of the domain can set', async () => {
+    const secure = await startWithProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
+    onTestFinished(() => secure.running.stop())
+    const { login, cookie, callback } = await begin('', secure.running)
+    expect(login.headers.get('set-cookie')).toMatch(
+      /^__Host-countersign_oidc=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
+    )
+    expect(await refused(callback, cookie.replace('__Host-', ''), secure.running)).toBe('not_begun_here')
+  })
 
   it('reports that the provider cannot be reached, and tries it again the next time', async () => {
     const absent = await startService({

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { PeopleOperations } from '../../src/admin/people-operations.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { DashboardClient } from '../support/dashboard.js'
+import { withDatabase } from '../support/database.js'
 import type { TestService, TestTenant } from '../support/service.js'
 import { Console, type Credentials } from './console.js'
 
@@ -92,6 +93,18 @@ describe('an operator with a name', () => {
     await operators.remove(name, COMMAND_LINE)
     expect((await again.call('GET', '/session')).status).toBe(401)
     expect(await signInStatus({ name, password: reset.password })).toBe('401 sign_in_failed')
+  })
+
+  it('cannot go on in a session that still exists when the operator is removed', async () => {
+    const { client } = await desk.addOperator(name, 'admin')
+    expect((await client.call('GET', '/tenants')).status).toBe(200)
+    // Deletes only the operator's row, which is the state between the two statements of a removal.
+    withDatabase(running, (database) => {
+      database.pragma('foreign_keys = OFF')
+      database.prepare('DELETE FROM operator WHERE name = ?').run(name)
+    })
+    for (const path of ['/session', '/tenants', '/operators'])
+      expect((await client.call('GET', path)).outcome, path).toBe('401 not_signed_in')
   })
 
   it('gets the same answer for a wrong name and a wrong password', async () => {

@@ -16,7 +16,7 @@ import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { forgetHashes } from '../support/quick-scrypt.mjs'
 import { startService, type TestService } from '../support/service.js'
-import { entriesOf as entries, startWithProvider } from './console.js'
+import { entriesOf as entries } from './console.js'
 
 const MINUTE_MS = 60_000
 const ends: Array<() => unknown> = []
@@ -231,83 +231,5 @@ describe('a new password', () => {
     const { token } = await signIn.byCredentials({ password: OPERATOR_PASSWORD }, guest)
     const found = sessions.find({ headers: { cookie: `countersign_session=${token}` } })
     await expect(found).rejects.toMatchObject({ code: 'not_signed_in' })
-  })
-})
-
-describe('an OpenID provider', () => {
-  const NAME = 'kim@example.com'
-  async function withProvider(env: Record<string, string> = {}) {
-    const { provider, running } = await startWithProvider(env)
-    ends.push(() => running.stop())
-    await operationsOf(running.service).operators.add(NAME, 'admin', COMMAND_LINE)
-    const api = (path: string, headers: Record<string, string> = {}) =>
-      fetch(`${running.service.adminUrl}/api/oidc${path}`, { redirect: 'manual', headers })
-    /** Goes to the provider and back, up to the last step. */
-    const begin = async (base = `${running.service.adminUrl}/api/oidc`) => {
-      const login = await fetch(`${base}/login`, { redirect: 'manual' })
-      const back = await fetch(location(login), { redirect: 'manual' })
-      const set = login.headers.get('set-cookie')!
-      return { set, cookie: set.split(';')[0]!, callback: `/callback${new URL(location(back)).search}` }
-    }
-    return { provider, running, api, begin }
-  }
-  const location = (response: Response) => response.headers.get('location')!
-  /** The reason of a failed sign-in, in the address to which the browser is led. */
-  const problem = (response: Response) => /^\/#\/sign-in-failed\/(\w+)\//.exec(location(response))?.[1]
-
-  for (const [what, verified] of [
-    ['does not state that', {}],
-    ['states in a text that not', { email_verified: 'false' }],
-    ['states by a number that', { email_verified: 1 }],
-  ] as const)
-    it(`admits nobody by an address when it ${what} the address is verified`, async () => {
-      const { provider, running, api, begin } = await withProvider()
-      const { id } = await running.tenant()
-      provider.claims = { email: NAME, ...verified }
-      const { cookie, callback } = await begin()
-      const answer = await api(callback, { Cookie: cookie })
-      expect([answer.status, answer.headers.get('set-cookie')]).toEqual([302, null])
-      expect(problem(answer)).toBe('nameless')
-      expect((await entries(running, id)).at(-1)).toMatchObject({ event: 'sign_in_failed' })
-    })
-
-  it('is believed when it states the verification in a text, and the audit log names the person', async () => {
-    const { provider, running, api, begin } = await withProvider()
-    const { id } = await running.tenant()
-    provider.claims = { email: NAME, email_verified: 'true' }
-    const { cookie, callback } = await begin()
-    const elsewhere = '&redirect_uri=https://evil.example&next=//evil.example'
-    const answer = await api(callback + elsewhere, { Cookie: cookie })
-    expect([answer.status, location(answer)]).toEqual([302, '/'])
-    expect((await entries(running, id)).at(-1)).toMatchObject({
-      event: 'signed_in',
-      actor: `dashboard:${NAME}`,
-    })
-  })
-
-  it('is protected by the rate limit from made-up codes', async () => {
-    const { provider, api } = await withProvider()
-    const before = provider.tokenRequests
-    const made = { Cookie: 'countersign_oidc=state.nonce.verifier' }
-    const answers = await Promise.all(
-      Array.from({ length: 30 }, () => api('/callback?code=made-up&state=state', made)),
-    )
-    const problems = answers.map(problem)
-    expect(problems.filter((each) => each === 'invalid_answer')).toHaveLength(10)
-    expect(problems.filter((each) => each === 'too_many_sign_ins')).toHaveLength(20)
-    expect(provider.tokenRequests - before).toBe(10)
-  })
-
-  it('has a state cookie that, over TLS, no other host of the domain can set', async () => {
-    const { running, begin } = await withProvider({ COUNTERSIGN_ADMIN_URL: 'https://127.0.0.1' })
-    const { port } = running.service.addresses.admin
-    const base = `http://127.0.0.1:${port}/api/oidc`
-    const { set, cookie, callback } = await begin(base)
-    expect(set).toMatch(
-      /^__Host-countersign_oidc=[\w.-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=600; Secure$/,
-    )
-    const headers = { Cookie: cookie.replace('__Host-', '') }
-    const answer = await fetch(base + callback, { headers, redirect: 'manual' })
-    expect(problem(answer)).toBe('not_begun_here')
   })
 })
