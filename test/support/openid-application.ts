@@ -24,7 +24,8 @@ export interface Answer {
 export const openIdClients = ({ service, clock }: TestService) =>
   new OpenIdClients({ ...service.core, clock })
 
-export class OpenIdApplication {
+/** @template Proof how it proves itself, where that is not by its own secret */
+export class OpenIdApplication<Proof extends object | null = Fields> {
   readonly verifier = randomBytes(32).toString('base64url')
 
   constructor(
@@ -69,8 +70,8 @@ export class OpenIdApplication {
   }
 
   /** Pushes a request. @param more parameters in addition to those of a right request; undefined leaves one out */
-  push(more: Fields = {}, credentials?: Fields): Promise<Answer> {
-    return this.post('/request', { ...this.request(), ...more }, credentials)
+  push(more: Fields = {}, proof?: Proof): Promise<Answer> {
+    return this.post('/request', { ...this.request(), ...more }, proof)
   }
 
   /** Pushes a right request. @returns the address to which the application sends the browser */
@@ -116,19 +117,19 @@ export class OpenIdApplication {
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 
-  redeem(code: string | null, more: Fields = {}, credentials?: Fields): Promise<Answer> {
+  redeem(code: string | null, more: Fields = {}, proof?: Proof): Promise<Answer> {
     const fields = { grant_type: 'authorization_code', redirect_uri: REDIRECT, code_verifier: this.verifier }
-    return this.post('/token', { ...fields, code: code ?? '', ...more }, credentials)
+    return this.post('/token', { ...fields, code: code ?? '', ...more }, proof)
   }
 
-  private async post(path: string, fields: Fields, credentials: Fields = {}): Promise<Answer> {
-    const { id = this.client.record.id, secret = this.client.secret ?? '' } = credentials
+  protected post(path: string, fields: Fields, proof?: Proof): Promise<Answer> {
+    const { id = this.client.record.id, secret = this.client.secret ?? '' } = (proof ?? {}) as Fields
     const basic = Buffer.from(`${id}:${secret}`).toString('base64')
-    const response = await fetch(this.issuer + path, {
-      method: 'POST',
-      headers: { authorization: `Basic ${basic}` },
-      body: form(fields),
-    })
+    return this.send(path, fields, { authorization: `Basic ${basic}` })
+  }
+
+  protected async send(path: string, fields: Fields, headers = {}): Promise<Answer> {
+    const response = await fetch(this.issuer + path, { method: 'POST', headers, body: form(fields) })
     return { status: response.status, body: (await response.json()) as Record<string, unknown> }
   }
 }

@@ -1,6 +1,13 @@
 /** Rules that the plans Basic OP, Config OP and Form Post OP of the OpenID conformance suite check; conformance-modules.ts maps them. */
 import { createHash } from 'node:crypto'
-import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify, UnsecuredJWT } from 'jose'
+import {
+  createRemoteJWKSet,
+  decodeJwt,
+  decodeProtectedHeader,
+  type JWTPayload,
+  jwtVerify,
+  UnsecuredJWT,
+} from 'jose'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
 import { serviceOfFile, WITH_OPENID } from '../../support/service.js'
@@ -87,6 +94,13 @@ describe('an ID token', () => {
     expect(body).toMatchObject({ token_type: 'Bearer', scope: 'openid' })
   })
 
+  it('has a verdict, which is about a sign-in at the application where the request names no action', async () => {
+    expect(decodeJwt(String((await signIn()).id.verdict))).toMatchObject({
+      ...{ sub: 'basic+match', verdict: 'approved' },
+      action: { type: 'login', application: application.client.name },
+    })
+  })
+
   it('has no nonce when the request had none', async () => {
     expect((await signIn({ nonce: undefined })).id).not.toHaveProperty('nonce')
   })
@@ -100,12 +114,14 @@ describe('an ID token', () => {
     ['claims_locales', { claims_locales: 'se' }],
     ['ui_locales of an unknown language', { ui_locales: 'se' }],
     ['acr_values', { acr_values: 'urn:countersign:acr:face-active' }],
+    ['acr_values that it cannot get', { acr_values: 'urn:example:acr:phr' }],
     ['an unknown parameter', { extra: 'foobar' }],
     ['scopes in another order, of which most are not supported', { scope: 'phone openid email address' }],
     ['essential claims that are not supported', { claims: '{"userinfo":{"name":{"essential":true}}}' }],
   ])('comes after a request with %s', async (_what, more) => {
     const { id, body } = await signIn(more)
-    expect(id).toMatchObject({ sub: 'basic+match', auth_time: expect.any(Number) })
+    const acr = 'urn:countersign:acr:face-active'
+    expect(id).toMatchObject({ sub: 'basic+match', auth_time: expect.any(Number), acr, amr: ['face'] })
     expect([String(body.scope).split(' ')[0], Object.keys(id).includes('name')]).toEqual(['openid', false])
   })
 

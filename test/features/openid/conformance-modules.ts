@@ -7,7 +7,7 @@
 export const PLANS: Record<string, Record<string, Record<string, string>>> = {
   'oidcc-basic-certification-test-plan': {
     'relying-parties': {
-      server: 'gets an ID token and a verdict that it checks itself, by client_secret_basic',
+      'server, login-hint': 'gets an ID token and a verdict that it checks itself, by client_secret_basic',
       'alternate-happy-flow': 'gets an ID token and a verdict that it checks itself, by client_secret_post',
       'server-client-secret-post':
         'gets an ID token and a verdict that it checks itself, by client_secret_post',
@@ -49,9 +49,6 @@ export const PLANS: Record<string, Record<string, Record<string, string>>> = {
     },
     'id-token-hint': {
       'id-token-hint, without its prompt=none': 'names the person, also next to the same login_hint',
-    },
-    'openid-provider': {
-      'login-hint': 'gets an ID token about one verdict of the person whom it named',
     },
   },
   'oidcc-config-certification-test-plan': {

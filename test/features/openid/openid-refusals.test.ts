@@ -1,6 +1,7 @@
 /** Every refusal of the OpenID provider ends in an error of the protocol and in an entry of the tenant's audit log. */
 import { readFile } from 'node:fs/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { REFUSAL_CODES } from '../../../src/features/openid/refusals.js'
 import { HOUR_MS } from '../../../src/lib/clock.js'
 import { packageFile } from '../../../src/lib/package-root.js'
@@ -8,7 +9,7 @@ import { Visitor } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face, landscape, photoOf } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
-import { OpenIdApplication, REDIRECT } from '../../support/openid-application.js'
+import { OpenIdApplication, openIdClients, REDIRECT } from '../../support/openid-application.js'
 import { confirmAt } from '../../support/openid-browser.js'
 import { serviceOfFile, serviceOfTest, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
@@ -20,6 +21,8 @@ beforeEach(async () => {
   tenant = await running.tenant()
   application = await OpenIdApplication.register(running, tenant)
 })
+
+const LOGIN = { type: 'login', application: 'Wiki' }
 
 const newBrowser = () => application.newBrowser()
 const refusals = () => tenant.audit('openid_refused')
@@ -70,11 +73,17 @@ describe('a request of an application', () => {
     ['pkce_missing', 'invalid_request', { code_challenge_method: 'plain' }],
     ['request_not_valid', 'unsupported_response_type', { response_type: 'token' }],
     ['request_not_valid', 'invalid_request', { scope: 'profile' }],
-    ['action_not_valid', 'invalid_authorization_details', { authorization_details: '[{"type":"payment"}]' }],
-  ])('refuses it with the code %s', async (code, error, more) => {
-    const { status, body } = await application.push({ login_hint: 'ada+match', ...more })
-    expect([status, body.error, await codes()]).toEqual([400, error, [code]])
-  })
+    ...[[{ type: 'payment' }], [LOGIN, LOGIN], [{ type: 'transfer_of_power' }]].map((details) => [
+      ...(['action_not_valid', 'invalid_authorization_details'] as const),
+      { authorization_details: JSON.stringify(details) },
+    ]),
+  ] as Array<[string, string, Record<string, string | undefined>]>)(
+    'refuses it with the code %s',
+    async (code, error, more) => {
+      const { status, body } = await application.push({ login_hint: 'ada+match', ...more })
+      expect([status, body.error, await codes()]).toEqual([400, error, [code]])
+    },
+  )
 
   it('refuses a request in the address of the browser', async () => {
     const address = application.authorize({ ...application.request(), login_hint: 'ada+match' })
@@ -183,6 +192,14 @@ describe('a request about a person', () => {
     expect(errorOf(await browser.open(back))).toBe('access_denied')
   })
 
+  it('refuses an application that was removed, and the API key in whose name it asked', async () => {
+    const { record } = application.client
+    await openIdClients(running).remove(await tenant.record(), COMMAND_LINE, record.id)
+    expect((await application.push()).status).toBe(401)
+    const keys = await running.service.core.store.read.apiKeys(tenant.id)
+    expect(keys.find(({ id }) => id === record.keyId)!.revokedAt).not.toBeNull()
+  })
+
   it('refuses an application whose API key was revoked', async () => {
     const { tenancy } = running.service.core
     const { name } = application.client
@@ -260,6 +277,13 @@ describe('a browser', () => {
     ] as const)
       expect((await browser.open(back)).left!.searchParams.get('state')).toBe(state)
     expect(await codes()).toEqual([])
+  })
+
+  it('gets the same session of the capture page in a second tab, and when it returns too early', async () => {
+    const browser = newBrowser()
+    const { left } = await browser.open(await application.ask('ada+match'))
+    for (const again of [browser.interaction, `${browser.interaction}/done`])
+      expect((await browser.open(again)).left!.href).toBe(left!.href)
   })
 
   it('ignores the capture session of another person', async () => {

@@ -63,6 +63,7 @@ describe.each(Object.entries(RELYING_PARTIES))('a relying party by %s', (_librar
       sub: 'party-ada+match',
       verdict: 'approved',
       action: PAYMENT,
+      display_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       acr: redeemed.claims.acr,
     })
   })
