@@ -1,7 +1,9 @@
-/** Helpers for tests of epoch keys that use a database and a folder, without a service. */
-import { readdirSync } from 'node:fs'
-import { expect } from 'vitest'
+/** Helpers for tests of epoch keys. */
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect } from 'vitest'
 import type { Core } from '../../../src/admin/core.js'
+import { openCore } from '../../../src/app/core.js'
 import { wrappingOf } from '../../../src/crypto/epoch-key.js'
 import { isOpenedBy } from '../../../src/crypto/sealed-box.js'
 import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
@@ -9,12 +11,65 @@ import { EpochRotation } from '../../../src/features/epoch-keys/epoch-rotation.j
 import { takeOverEpochs } from '../../../src/features/epoch-keys/epochs.js'
 import { destroyRetiredKeys } from '../../../src/features/epoch-keys/scheduled-epoch-rotation.js'
 import { systemClock } from '../../../src/lib/clock.js'
+import { type Cluster, startCluster } from '../../cluster/nodes.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 export function rotationOf({ store, keys }: Core, folder: EpochFolder): EpochRotation {
   return new EpochRotation({
     ...{ store, keys, folder, clock: systemClock },
     reloadKeys: async () => void (await takeOverEpochs(store, keys, folder)),
   })
+}
+
+type Rotated = Partial<Parameters<EpochRotation['rotate']>[0]>
+
+export const rotate = (core: Core, folder: EpochFolder, options: Rotated = {}) =>
+  rotationOf(core, folder).rotate({ patienceMs: 60_000, ...options })
+
+/** A folder of epoch keys for each test, and services over one database that use it. */
+export class EpochStage {
+  path = ''
+  cluster!: Cluster
+  private readonly cores: Core[] = []
+
+  constructor() {
+    beforeEach(() => {
+      this.path = join(temporaryFolder(), 'epochs')
+      mkdirSync(this.path)
+    })
+    afterEach(async () => {
+      for (const core of this.cores.splice(0)) await core.store.close()
+      await this.cluster?.stop()
+    })
+  }
+
+  get folder(): EpochFolder {
+    return new EpochFolder(this.path)
+  }
+
+  /** @param env by default, only the tests begin epochs */
+  async start(count: number, env: Record<string, string> = { COUNTERSIGN_EPOCH_HOURS: '0' }): Promise<void> {
+    this.cluster = await startCluster(count, { COUNTERSIGN_EPOCH_KEYS: this.path, ...env })
+  }
+
+  /** A core as a command opens it. */
+  async core(env: Record<string, string> = {}): Promise<Core> {
+    const opened = await openCore(await this.cluster.configure(env))
+    this.cores.push(opened)
+    return opened
+  }
+
+  rotate(core: Core, options?: Rotated) {
+    return rotate(core, this.folder, options)
+  }
+
+  destroyEnded(core: Core): Promise<string[]> {
+    return destroyEnded(core, this.folder)
+  }
+
+  assertAllUnder(core: Core, keyId: string): Promise<void> {
+    return assertAllUnder(core, this.folder, keyId)
+  }
 }
 
 /** Destroys the keys of retired epochs without any retention. */

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Core } from '../../../src/admin/core.js'
 import { loadConfig } from '../../../src/app/configuration.js'
@@ -9,9 +6,9 @@ import { ConfigError } from '../../../src/config/config.js'
 import { EpochFolder } from '../../../src/features/epoch-keys/epoch-folder.js'
 import { FEATURES } from '../../../src/features/index.js'
 import { createDatabase, overPostgres, type TestDatabase } from '../../support/postgres.js'
-import { enrol, opens, rotationOf } from './epoch-parts.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
+import { enrol, opens, rotate } from './epoch-parts.js'
 
-const PATIENCE_MS = 60_000
 const OTHERS = FEATURES.filter(({ name }) => name !== 'epoch-keys')
 
 overPostgres(() => {
@@ -19,13 +16,12 @@ overPostgres(() => {
   let database: TestDatabase
   const opened: Core[] = []
   beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'countersign-epochs-'))
+    path = temporaryFolder()
     database = await createDatabase()
   })
   afterEach(async () => {
     for (const core of opened.splice(0)) await core.store.close()
     await database.drop()
-    await rm(path, { recursive: true, force: true })
   })
 
   const open = async (features = FEATURES) => {
@@ -44,7 +40,7 @@ overPostgres(() => {
     const core = await open()
     const { tenant } = await core.tenancy.create('acme')
     await enrol(core, core, tenant.id, 'ada')
-    await rotationOf(core, new EpochFolder(path)).rotate({ patienceMs: PATIENCE_MS })
+    await rotate(core, new EpochFolder(path))
     const refused = open(OTHERS)
     await expect(refused).rejects.toThrow(ConfigError)
     await expect(refused).rejects.toThrow(/under epoch \d+, and the feature epoch-keys, .+ is not listed/)
@@ -55,9 +51,7 @@ overPostgres(() => {
     const { tenant } = await (await open(OTHERS)).tenancy.create('acme')
     const core = await open()
     await enrol(core, core, tenant.id, 'ada')
-    const rotation = rotationOf(core, new EpochFolder(path))
-    await rotation.rotate({ patienceMs: PATIENCE_MS })
-    await rotation.rotate({ patienceMs: PATIENCE_MS, isBaseEpoch: true })
+    for (const isBaseEpoch of [false, true]) await rotate(core, new EpochFolder(path), { isBaseEpoch })
     const without = await open(OTHERS)
     expect(await opens(without, tenant.id, 'ada')).toBe(true)
     await enrol(without, without, tenant.id, 'grace')
