@@ -4,9 +4,9 @@
  */
 import { decodeJwt } from 'jose'
 import { SECOND_MS } from '../../lib/clock.js'
-import type { Refusal } from './refusals.js'
+import type { Refused } from './refusals.js'
 
-type NamedPerson = { userId: string } | Pick<Refusal, 'code' | 'detail'>
+type NamedPerson = { userId: string } | Refused
 
 /** @param now milliseconds since the Unix epoch: an ID token that is over by then names nobody; undefined where that was looked at before */
 export function namedPerson(params: Record<string, unknown>, now?: number): NamedPerson {

@@ -15,17 +15,15 @@ import { toDomainError } from '../../http/to-domain-error.js'
 import { EntraKeys } from './entra/entra-keys.js'
 import { EntraMethod } from './entra/entra-method.js'
 import { AuthenticationChannel, type AuthenticationChannelParts } from './keycloak/authentication-channel.js'
-import { CallbackBook } from './keycloak/callback-book.js'
-import { RealmTokens } from './keycloak/realm-token.js'
 import { libraryRefusals } from './library-refusals.js'
 import type { OpenIdKeys } from './openid-keys.js'
 import { createOpenIdProvider } from './openid-provider.js'
 import { elsewherePage, refusedPage } from './refused-page.js'
 import { refusedHere, seeOther } from './replies.js'
-import { type Interaction, SignIn, type SignInParts, type Step } from './sign-in.js'
+import { type Interaction, SignIn, type Step } from './sign-in.js'
 import { SignedRequests } from './signed-requests.js'
 
-interface OpenIdServerParts extends SignInParts, Pick<AuthenticationChannelParts, 'events'> {
+interface OpenIdServerParts extends AuthenticationChannelParts {
   openIdKeys: OpenIdKeys
   /** Public origin of the listener. */
   origin: () => string
@@ -65,12 +63,10 @@ export class OpenIdServer {
   private readonly channels: Record<Environment, AuthenticationChannel>
 
   constructor(private readonly parts: OpenIdServerParts) {
-    const { keys, clock, vault } = parts
-    const common = { ...parts, book: new CallbackBook(keys, vault), tokens: new RealmTokens(clock) }
     const channel = (environment: Environment) =>
-      new AuthenticationChannel(common, environment, () => this.issuerUrl(environment))
+      new AuthenticationChannel(parts, environment, () => this.issuerUrl(environment))
     this.channels = { production: channel('production'), sandbox: channel('sandbox') }
-    this.entraKeys = new EntraKeys(clock)
+    this.entraKeys = new EntraKeys(parts.clock)
   }
 
   /** Answers a request. Never rejects. */

@@ -66,6 +66,9 @@ export interface Refusal {
   facts?: Record<string, string>
 }
 
+/** The part of a refusal that its reason decides. */
+export type Refused = Pick<Refusal, 'code' | 'detail' | 'facts'>
+
 /** A request that is refused before it becomes a sign-in. */
 export class RefusedRequest extends Error {
   override readonly name = 'RefusedRequest'

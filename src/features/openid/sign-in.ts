@@ -8,12 +8,12 @@ import type { InternalAnswer, InternalApi, InternalRequest } from '../../http/in
 import type { ClientAddresses } from '../../http/listeners/client-address.js'
 import type { IncomingRequest } from '../../http/listeners/listener.js'
 import { DomainError } from '../../lib/domain-error.js'
-import { askedAcr, captureFields, namedAcr, satisfies } from './asked-acr.js'
+import { type AskedAcr, askedAcr, captureFields, namedAcr, satisfies } from './asked-acr.js'
 import { actionOf } from './authorization-details.js'
 import { namedPerson } from './named-person.js'
-import type { OpenIdClient, OpenIdClients } from './openid-clients.js'
+import type { OpenIdClient } from './openid-clients.js'
 import type { OpenIdProviderParts, VerdictFacts } from './openid-provider.js'
-import type { Refusal, RefusalCode, Refusals } from './refusals.js'
+import type { RefusalCode, Refusals, Refused } from './refusals.js'
 import { StateAdapter } from './state-adapter.js'
 
 /** The part of an interaction of the provider that is read here. */
@@ -42,7 +42,6 @@ export type Step =
     }
 
 export interface SignInParts extends OpenIdProviderParts {
-  clients: OpenIdClients
   calls: InternalApi
   refusals: Refusals
   addresses: ClientAddresses
@@ -81,8 +80,6 @@ interface Kept {
   sessionId: string
   url: string
 }
-
-type Refused = Pick<Refusal, 'code' | 'detail' | 'facts'>
 
 type Visitor = Pick<IncomingRequest, 'remoteAddress' | 'encrypted' | 'signal'>
 
@@ -157,21 +154,14 @@ export class SignIn {
     }
     if (status !== 200) return this.refuse(interaction, client, refusalBy({ status, body }))
     if (body.status === 'open' || body.status === 'in_progress') return { redirect: kept.url }
-    if (body.disowned) return this.refuse(interaction, client, { code: 'user_disowned', facts })
-    const verdict = verdictIn(body.result)
-    if (verdict?.verdict !== 'approved')
-      return this.refuse(interaction, client, { ...refusalByResult(body.result), facts })
-    const named = namedPerson(interaction.params)
-    if ('code' in named || verdict.user_id !== named.userId)
-      return this.refuse(interaction, client, { code: 'user_differs', facts })
-    const { acr, amr, iat } = decodeJwt<{ acr: string; amr: string[] }>(verdict.jwt_public)
     const asked = this.askedBy(interaction, client)
-    if (!satisfies(acr, asked, client.acr))
-      return this.refuse(interaction, client, { code: 'acr_not_reached', detail: acr, facts })
+    const approval = approvalIn(body, userNamed(interaction), asked, client.acr)
+    if ('code' in approval) return this.refuse(interaction, client, { ...approval, facts })
+    const { jwt: verdict, sub: accountId, acr, amr, iat: ts } = approval
     return {
       result: {
-        login: { accountId: verdict.user_id, acr: namedAcr(acr, asked), amr, ts: iat!, remember: false },
-        facts: { verdict: verdict.jwt_public },
+        login: { accountId, acr: namedAcr(acr, asked), amr, ts, remember: false },
+        facts: { verdict },
       },
     }
   }
@@ -187,14 +177,10 @@ export class SignIn {
     return result === NOT_CONFIRMED ? { result, helpUrl: client?.helpUrl } : { result }
   }
 
-  private record({ params }: Interaction, refusal: Refused): Promise<void> {
-    const named = namedPerson(params)
-    return this.parts.refusals.record({
-      ...refusal,
-      environment: this.environment,
-      clientId: String(params.client_id),
-      userId: 'userId' in named ? named.userId : undefined,
-    })
+  private record(interaction: Interaction, refusal: Refused): Promise<void> {
+    const clientId = String(interaction.params.client_id)
+    const named = { environment: this.environment, clientId, userId: userNamed(interaction) }
+    return this.parts.refusals.record({ ...refusal, ...named })
   }
 
   private askedBy({ params }: Interaction, { acr }: OpenIdClient) {
@@ -209,6 +195,11 @@ export class SignIn {
     const client = await this.parts.clients.find(this.parts.store.read, String(params.client_id))
     return client?.record.environment === this.environment ? client : null
   }
+}
+
+function userNamed({ params }: Interaction): string | undefined {
+  const named = namedPerson(params)
+  return 'userId' in named ? named.userId : undefined
 }
 
 /** The query of the API's call: the proof for this session in the address with which the person came back. */
@@ -235,7 +226,7 @@ export async function callAs(
 }
 
 /** The refusal by an answer of the API that is no success. */
-export function refusalBy({ status, body }: InternalAnswer): Pick<Refusal, 'code' | 'detail'> {
+export function refusalBy({ status, body }: InternalAnswer): Refused {
   const detail = String(body.code)
   const code = CODE_OF_API[detail]
   if (code) return { code, detail }
@@ -243,19 +234,39 @@ export function refusalBy({ status, body }: InternalAnswer): Pick<Refusal, 'code
   return { code: status >= 500 ? 'unavailable' : 'api_refused', detail }
 }
 
-/** The refusal by the result of a session that is over and not approved. */
-export function refusalByResult(result: unknown): Pick<Refusal, 'code' | 'detail'> {
+/** An approval: the claims of a verdict, and the verdict as a JWT that anyone can check. */
+interface Approval {
+  jwt: string
+  sub: string
+  acr: string
+  amr: string[]
+  iat: number
+  action: unknown
+}
+
+/**
+ * @param session a capture session that is over, as the API answers it
+ * @param userId of the person whom the request named
+ * @returns the approval of this person; else the refusal
+ */
+export function approvalIn(
+  { disowned, result }: Record<string, unknown>,
+  userId: string | undefined,
+  asked: AskedAcr,
+  least: string,
+): Approval | Refused {
+  if (disowned) return { code: 'user_disowned' }
   const { status, body } = (result ?? {}) as { status?: number; body?: Record<string, unknown> }
   if (status === undefined || !body) return { code: 'user_gave_up' }
   if (status !== 200) return refusalBy({ status, body })
-  const reason = String(body.reason)
-  return { code: reason === 'locked_out' ? 'user_locked_out' : 'user_rejected', detail: reason }
-}
-
-/** The verdict in the result of a capture session. */
-export function verdictIn(result: unknown): { verdict: string; user_id: string; jwt_public: string } | null {
-  const { status, body } = (result ?? {}) as { status?: number; body?: unknown }
-  return status === 200 ? (body as { verdict: string; user_id: string; jwt_public: string }) : null
+  const { verdict, user_id: confirmed, reason } = body
+  if (verdict !== 'approved')
+    return { code: reason === 'locked_out' ? 'user_locked_out' : 'user_rejected', detail: String(reason) }
+  const jwt = String(body.jwt_public)
+  const claims = decodeJwt<Omit<Approval, 'jwt'>>(jwt)
+  if (confirmed !== userId || claims.sub !== userId) return { code: 'user_differs' }
+  if (!satisfies(claims.acr, asked, least)) return { code: 'acr_not_reached', detail: claims.acr }
+  return { ...claims, jwt }
 }
 
 /** Returns the facts about the visitor who begins, for the page. A header that the API would refuse counts as none. */

@@ -5,31 +5,20 @@
 import type { Environment } from '../../../config/config.js'
 import type { Events } from '../../../events/events.js'
 import { json, plain, reply } from '../../../http/admin/replies.js'
-import type { InternalApi } from '../../../http/internal-api.js'
 import type { IncomingRequest, Reply } from '../../../http/listeners/listener.js'
-import { type Clock, isoTime } from '../../../lib/clock.js'
-import type { Store } from '../../../storage/store.js'
-import type { TemplateVault } from '../../../users/template-vault.js'
+import { isoTime } from '../../../lib/clock.js'
 import { type AskedAcr, askedAcr, captureFields } from '../asked-acr.js'
-import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
+import type { OpenIdClient } from '../openid-clients.js'
 import { type CallbackRecord, callbackReader } from '../openid-tables.js'
-import { type RefusalCode, type Refusals, RefusedRequest } from '../refusals.js'
-import { callAs, refusalBy } from '../sign-in.js'
-import type { CallbackBook } from './callback-book.js'
+import { type RefusalCode, RefusedRequest } from '../refusals.js'
+import { callAs, refusalBy, type SignInParts } from '../sign-in.js'
+import { CallbackBook } from './callback-book.js'
 import { actionFor, type ChannelRequest, parseChannelRequest } from './channel-request.js'
 import type { KeycloakRealm } from './keycloak-realm.js'
-import { issuerNamedBy, type RealmRequest, type RealmTokens } from './realm-token.js'
+import { issuerNamedBy, type RealmRequest, RealmTokens } from './realm-token.js'
 
-export interface AuthenticationChannelParts {
-  store: Store
-  clock: Clock
-  clients: OpenIdClients
-  calls: InternalApi
-  refusals: Pick<Refusals, 'record'>
+export interface AuthenticationChannelParts extends SignInParts {
   events: Events
-  vault: TemplateVault
-  book: CallbackBook
-  tokens: RealmTokens
 }
 
 /** A realm that was checked, and the application of the OpenID provider that stands for it. */
@@ -77,12 +66,18 @@ const STATUS_OF_REFUSAL: Partial<Record<RefusalCode, number>> = {
 }
 
 export class AuthenticationChannel {
+  private readonly book: CallbackBook
+  private readonly tokens: RealmTokens
+
   constructor(
     private readonly parts: AuthenticationChannelParts,
     private readonly environment: Environment,
     /** URL of the issuer, known once the listener is open. */
     private readonly issuer: () => string,
-  ) {}
+  ) {
+    this.book = new CallbackBook(parts.keys, parts.vault)
+    this.tokens = new RealmTokens(parts.clock)
+  }
 
   /** Whether this channel answers at the path, which is relative to the issuer. */
   static handles(path: string): boolean {
@@ -148,7 +143,7 @@ export class AuthenticationChannel {
 
   /** Finds the realm whose token this is. Every realm of one server posts to one address, so the realm may be another of the same tenant. */
   private async authenticated(clientId: string, authorization: string | undefined): Promise<Known> {
-    const { clients, store, tokens } = this.parts
+    const { clients, store } = this.parts
     const named = await clients.find(store.read, clientId)
     if (named?.record.environment !== this.environment) throw new RefusedRequest('client_unknown')
     const [, token] = /^bearer ([\w.-]+)$/i.exec(authorization ?? '') ?? []
@@ -158,7 +153,7 @@ export class AuthenticationChannel {
       ({ keycloak, record }) => keycloak?.issuer === issuer && record.environment === this.environment,
     )
     if (!client?.keycloak) throw new RefusedRequest('token_not_valid', 'no application has this realm')
-    const request = await tokens.check(token, client.keycloak)
+    const request = await this.tokens.check(token, client.keycloak)
     return { client, realm: client.keycloak, token, request }
   }
 
@@ -171,10 +166,9 @@ export class AuthenticationChannel {
   }
 
   private async reserved({ client, realm, request }: Known): Promise<CallbackRecord> {
-    const { store, book } = this.parts
     const { tenantId } = client.record
-    const reserved = await store.transaction({ tenantId, serializationKey: request.id }, (tx) =>
-      book.reserve(tx, tenantId, realm.issuer, request),
+    const reserved = await this.parts.store.transaction({ tenantId, serializationKey: request.id }, (tx) =>
+      this.book.reserve(tx, tenantId, realm.issuer, request),
     )
     if (!reserved) throw new RefusedRequest('token_used')
     return reserved
@@ -185,7 +179,7 @@ export class AuthenticationChannel {
    * @returns false where the person has too many open requests: then nobody gets the link
    */
   private sendLink(reserved: CallbackRecord, asked: Asked, link: Link): Promise<boolean> {
-    const { store, clock, book, events, vault } = this.parts
+    const { store, clock, events, vault } = this.parts
     const { client, request, token, userId, action } = asked
     const { id: clientId, tenantId, environment } = client.record
     const { expiresAt } = request
@@ -199,7 +193,7 @@ export class AuthenticationChannel {
       if (!user && environment === 'production') return true
       const dataKey = user ? vault.dataKey(user) : null
       const owner = { sessionId: link.session_id, blindIndex, dataKey }
-      await book.enqueue(tx, reserved, owner, callback, clock.now())
+      await this.book.enqueue(tx, reserved, owner, callback, clock.now())
       await events.put(tx, {
         tenantId,
         environment,

@@ -3,39 +3,25 @@
  * its client has fetched the tokens (`BackchannelAuthenticationCallbackEndpoint`). So an attempt whose outcome is unknown is repeated only
  * after the time in which clients fetch them.
  */
-import { decodeJwt } from 'jose'
 import type { Logger } from 'pino'
 import { canonicalJson } from '../../../contract/canonical-json.js'
-import type { ServiceKeys } from '../../../crypto/service-keys.js'
-import type { Events } from '../../../events/events.js'
-import type { InternalApi } from '../../../http/internal-api.js'
-import { type Clock, SECOND_MS } from '../../../lib/clock.js'
+import { SECOND_MS } from '../../../lib/clock.js'
 import { PeriodicTask } from '../../../lib/periodic-task.js'
 import { VERSION } from '../../../lib/version.js'
-import type { Store } from '../../../storage/store.js'
-import type { TemplateVault } from '../../../users/template-vault.js'
-import { satisfies } from '../asked-acr.js'
-import type { OpenIdClient, OpenIdClients } from '../openid-clients.js'
+import type { OpenIdClient } from '../openid-clients.js'
 import { type CallbackRecord, callbackReader, callbackWriter } from '../openid-tables.js'
-import type { Refusal, Refusals } from '../refusals.js'
-import { callAs, refusalByResult, verdictIn } from '../sign-in.js'
+import type { Refused } from '../refusals.js'
+import { approvalIn, callAs } from '../sign-in.js'
+import type { AuthenticationChannelParts } from './authentication-channel.js'
 import { type Callback, CallbackBook } from './callback-book.js'
 
-interface CallbackSenderParts {
-  store: Store
-  clock: Clock
+interface CallbackSenderParts extends Omit<AuthenticationChannelParts, 'addresses'> {
   log: Logger
-  clients: OpenIdClients
-  calls: InternalApi
-  refusals: Pick<Refusals, 'record'>
-  keys: Pick<ServiceKeys, 'secrets'>
-  events: Events
-  vault: TemplateVault
 }
 
 /** Values of Keycloak's `AuthenticationChannelResponse.Status`. */
 type Status = 'SUCCEED' | 'UNAUTHORIZED' | 'CANCELLED'
-type Result = { status: Status; refused?: Pick<Refusal, 'code' | 'detail'> }
+type Result = { status: Status; refused?: Refused }
 
 /** Path below the issuer of the realm (`CibaRootEndpoint`). */
 const CALLBACK_PATH = '/protocol/openid-connect/ext/ciba/auth/callback'
@@ -121,19 +107,14 @@ export class CallbackSender {
     })
     if (status >= 500 || status === 429) return 'unavailable'
     if (status !== 200 || !['completed', 'cancelled'].includes(String(body.status))) return null
-    if (body.disowned) return { status: 'UNAUTHORIZED', refused: { code: 'user_disowned' } }
-    if (body.status === 'cancelled') return { status: 'CANCELLED', refused: { code: 'user_gave_up' } }
-    const verdict = verdictIn(body.result)
-    if (verdict?.verdict !== 'approved')
-      return { status: 'UNAUTHORIZED', refused: refusalByResult(body.result) }
-    const claims = decodeJwt<{ acr: string; action: unknown }>(verdict.jwt_public)
-    if (verdict.user_id !== userId || claims.sub !== userId)
-      return { status: 'UNAUTHORIZED', refused: { code: 'user_differs' } }
-    if (canonicalJson(claims.action) !== canonicalJson(action))
-      return { status: 'UNAUTHORIZED', refused: { code: 'action_not_valid' } }
-    if (!satisfies(claims.acr, asked, client.acr))
-      return { status: 'UNAUTHORIZED', refused: { code: 'acr_not_reached' } }
-    return { status: 'SUCCEED' }
+    const approval = approvalIn(body, userId, asked, client.acr)
+    if ('code' in approval) {
+      const isCancelled = body.status === 'cancelled' && !body.disowned
+      return { status: isCancelled ? 'CANCELLED' : 'UNAUTHORIZED', refused: approval }
+    }
+    return canonicalJson(approval.action) === canonicalJson(action)
+      ? { status: 'SUCCEED' }
+      : { status: 'UNAUTHORIZED', refused: { code: 'action_not_valid' } }
   }
 
   /** @returns the HTTP status; `unknown` where Keycloak may have taken the result; `not_sent` where it has not */
@@ -188,11 +169,7 @@ export class CallbackSender {
     return this.parts.store.transaction('rows', (tx) => tx.statements(callbackWriter).setNext(record, nextAt))
   }
 
-  private refused(
-    { record }: OpenIdClient,
-    { userId }: Callback,
-    refusal: Pick<Refusal, 'code' | 'detail'>,
-  ): Promise<void> {
+  private refused({ record }: OpenIdClient, { userId }: Callback, refusal: Refused): Promise<void> {
     const { id: clientId, environment } = record
     return this.parts.refusals.record({ ...refusal, environment, clientId, userId })
   }
