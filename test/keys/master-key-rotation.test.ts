@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../src/admin/core.js'
@@ -18,10 +17,10 @@ import { finishMasterKey, prepareMasterKey } from '../../src/keys/master-key-rot
 import { systemClock } from '../../src/lib/clock.js'
 import { SqliteStore } from '../../src/storage/sqlite/sqlite-store.js'
 import { TemplateVault } from '../../src/users/template-vault.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { verdictKeysOf } from '../support/verdict-keys.js'
 
 let dir: string
-let config: Config
 let core: Core
 let vault: TemplateVault
 
@@ -30,15 +29,11 @@ const configure = (masterKey: Buffer) =>
 const [oldMaster, newMaster] = [randomBytes(32), randomBytes(32)]
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-rekeying-'))
-  config = configure(oldMaster)
-  core = await openCore(config)
+  dir = temporaryFolder()
+  core = await openCore(configure(oldMaster))
   vault = new TemplateVault(core.keys, systemClock)
 })
-afterEach(async () => {
-  await core.store.close()
-  rmSync(dir, { recursive: true, force: true })
-})
+afterEach(() => core.store.close())
 
 async function enrol(tenantId: string, userId: string): Promise<void> {
   const blindIndex = vault.blindIndex(tenantId, 'production', userId)
@@ -55,6 +50,13 @@ async function enrol(tenantId: string, userId: string): Promise<void> {
 const wrappedKeys = async (store: SqliteStore) =>
   store.transaction('installation', (tx) => tx.sealedRows('subject', '', 1000))
 
+/** As a service that is restarted with the new master key. */
+async function reopen(): Promise<void> {
+  await core.store.close()
+  core = await openCore(configure(newMaster))
+  vault = new TemplateVault(core.keys, systemClock)
+}
+
 describe('a new master key', () => {
   it('after a rotation the old master key and working keys open no copy of the database', async () => {
     const { tenant } = await core.tenancy.create('acme')
@@ -65,8 +67,7 @@ describe('a new master key', () => {
     const stolen = openKeys(keyring!.sealed, oldMaster, masterKeyId(oldMaster))
 
     await prepareMasterKey(core.store, core.keys, newMaster)
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     await finishMasterKey(core.store, core.keys, newMaster)
 
     await core.store.close()
@@ -89,8 +90,7 @@ describe('a new master key', () => {
     } finally {
       await store.close()
     }
-    core = await openCore(configure(newMaster))
-    vault = new TemplateVault(core.keys, systemClock)
+    await reopen()
     expect(core.keys.phase).toBe('settled')
     const blindIndex = vault.blindIndex(tenant.id, 'production', 'ada')
     expect(await vault.find(core.store.read, blindIndex, 'ada')).toMatchObject({
@@ -108,11 +108,9 @@ describe('a new master key', () => {
       core.audit.append(tx, tenant.id, { event: 'verify', actor: 'key_a', request_id: null }),
     )
     await prepareMasterKey(core.store, core.keys, newMaster)
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     await finishMasterKey(core.store, core.keys, newMaster)
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     expect(await core.audit.verify(core.store.read, tenant.id)).toEqual({ entries: 2, brokenAt: null })
   })
 
@@ -121,9 +119,7 @@ describe('a new master key', () => {
     await enrol(tenant.id, 'ada')
     await prepareMasterKey(core.store, core.keys, newMaster)
     // Restarted with the new master key; the change is finished from elsewhere.
-    await core.store.close()
-    core = await openCore(configure(newMaster))
-    vault = new TemplateVault(core.keys, systemClock)
+    await reopen()
     const watch = new KeyWatch(core, configure(newMaster), createLog({ logLevel: 'silent' } as Config))
     await watch.start()
     const other = await openCore(configure(newMaster))
@@ -155,8 +151,7 @@ describe('a new master key', () => {
     const { tenant } = await core.tenancy.create('acme')
     for (const user of ['ada', 'grace', 'mary']) await enrol(tenant.id, user)
     await prepareMasterKey(core.store, core.keys, newMaster)
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     const crash = new Error('killed')
     // The crash comes after the activation, when the first rows are sealed again.
     await expect(
@@ -164,14 +159,12 @@ describe('a new master key', () => {
         if (done === 1) throw crash
       }),
     ).rejects.toBe(crash)
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     expect(core.keys.phase).toBe('activated')
     const generation = (await core.store.read.keyrings())[0]!.generation
     await finishMasterKey(core.store, core.keys, newMaster)
     expect((await core.store.read.keyrings()).map((one) => one.generation)).toEqual([generation])
-    await core.store.close()
-    core = await openCore(configure(newMaster))
+    await reopen()
     const { wrapping } = core.keys
     expect(wrapping.others).toEqual([])
     for (const { id, sealed } of await wrappedKeys(core.store as SqliteStore))

@@ -16,26 +16,12 @@ const CLAIMS = {
     acr: { essential: true, values: ['possessionorinherence'] },
     amr: {
       essential: true,
-      values: [
-        'face',
-        'fido',
-        'fpt',
-        'hwk',
-        'iris',
-        'otp',
-        'pop',
-        'retina',
-        'sc',
-        'sms',
-        'swk',
-        'tel',
-        'vbm',
-      ],
+      values: 'face fido fpt hwk iris otp pop retina sc sms swk tel vbm'.split(' '),
     },
   },
 }
 
-export type Form = Record<string, string>
+type Form = Record<string, string>
 
 interface SigningKey {
   kid: string
@@ -209,65 +195,6 @@ export class SimulatedEntra {
   private get origin(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
-}
-
-/** Where a browser stands: outside of the provider, at a form for Entra ID, or at a page. */
-export interface EntraStand {
-  status: number
-  text: string
-  left: URL | null
-  /** Address and fields of the form that the page posts. */
-  post: { action: string; fields: Form } | null
-}
-
-/** A browser with its cookies. It posts and opens addresses of the provider, and follows no redirect. */
-export class EntraBrowser {
-  private readonly jar = new Map<string, string>()
-
-  /** Ids of the sign-ins that this browser began. */
-  get signIns(): string[] {
-    return [...this.jar.keys()].map((name) => name.replace(/^entra_/, ''))
-  }
-
-  /** Posts the form of Entra ID. */
-  post(url: string, form: Form): Promise<EntraStand> {
-    return this.send(url, { method: 'POST', body: new URLSearchParams(form) })
-  }
-
-  open(url: string): Promise<EntraStand> {
-    return this.send(url, {})
-  }
-
-  private async send(url: string, init: RequestInit): Promise<EntraStand> {
-    const cookie = [...this.jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(url, { ...init, redirect: 'manual', headers: { cookie } })
-    for (const line of response.headers.getSetCookie()) {
-      const [pair = ''] = line.split(';')
-      this.jar.set(pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1))
-    }
-    const text = await response.text()
-    const location = response.headers.get('location')
-    return {
-      ...{ status: response.status, text, post: formIn(text) },
-      left: location === null ? null : new URL(location),
-    }
-  }
-}
-
-function formIn(page: string): EntraStand['post'] {
-  const [, action] = /<form method="post" action="([^"]*)">/.exec(page) ?? []
-  if (action === undefined) return null
-  const inputs = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)]
-  return { action, fields: Object.fromEntries(inputs.map(([, name, value]) => [name!, unescaped(value!)])) }
-}
-
-function unescaped(text: string): string {
-  return text
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
 }
 
 /** Pairwise: another application would get another one. */

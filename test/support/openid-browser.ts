@@ -9,6 +9,8 @@ export interface Opened {
   headers: Headers
   /** The first address outside of the provider; null where the provider shows a page. */
   left: URL | null
+  /** Address and fields of the form that the page posts (OAuth 2.0 Form Post Response Mode); null for none. */
+  post: { action: string; fields: Record<string, string> } | null
 }
 
 export class OpenIdBrowser {
@@ -20,18 +22,29 @@ export class OpenIdBrowser {
   /** @param origin of the provider */
   constructor(private readonly origin: string) {}
 
+  /** Names of the cookies. */
+  get cookies(): string[] {
+    return [...this.jar.values()].map(({ name }) => name)
+  }
+
+  /** Posts a form, and goes on as `open` does. */
+  post(address: string, form: Record<string, string>): Promise<Opened> {
+    return this.open(address, { method: 'POST', body: new URLSearchParams(form) })
+  }
+
   /** Opens an address, and follows redirects as long as they stay at the provider. */
-  async open(address: string): Promise<Opened> {
+  async open(address: string, first: RequestInit = {}): Promise<Opened> {
     let url = new URL(address)
-    for (;;) {
+    for (let init = first; ; init = {}) {
       this.visited.push(url.href)
-      const response = await fetch(url, { redirect: 'manual', headers: this.cookiesFor(url) })
+      const response = await fetch(url, { ...init, redirect: 'manual', headers: this.cookiesFor(url) })
       this.keep(response)
       const location = response.headers.get('location')
       const { status, headers } = response
-      if (!location) return { status, headers, text: await response.text(), left: null }
+      const text = await response.text()
+      if (!location) return { status, headers, text, left: null, post: formIn(text) }
       url = new URL(location, url)
-      if (url.origin !== new URL(this.origin).origin) return { status, headers, text: '', left: url }
+      if (url.origin !== new URL(this.origin).origin) return { status, headers, text, left: url, post: null }
     }
   }
 
@@ -72,6 +85,22 @@ export class OpenIdBrowser {
       this.jar.set(`${name} ${path}`, { name, value, path })
     }
   }
+}
+
+function formIn(page: string): Opened['post'] {
+  const [, action] = /<form method="post" action="([^"]*)"/.exec(page) ?? []
+  if (action === undefined) return null
+  const inputs = [...page.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
+  return { action, fields: Object.fromEntries(inputs.map(([, name, value]) => [name!, unescaped(value!)])) }
+}
+
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
 }
 
 /** The person's part at the capture page: agrees and is captured. @returns the address to which the page leads */

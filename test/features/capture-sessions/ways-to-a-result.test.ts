@@ -8,7 +8,7 @@ import { entraTenant } from '../../../src/features/openid/entra/entra-tenant.js'
 import { freePorts } from '../../../src/http/free-port.js'
 import { allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../../support/capture-page.js'
 import { apiClient } from '../../support/client.js'
-import { ENTRA_REDIRECT, EntraBrowser, SimulatedEntra } from '../../support/entra-id.js'
+import { ENTRA_REDIRECT, SimulatedEntra } from '../../support/entra-id.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
@@ -70,14 +70,15 @@ async function ofEntra(): Promise<Journey> {
   const oid = randomUUID()
   await tenant.sandbox.enroll({ user_id: `${entra.tenantId}.${oid}`, images: [blank] })
   const { form } = await entra.ask(entraClient.id, oid)
-  const browser = new EntraBrowser()
-  const { left } = await browser.post(`${running.service.origin('openid')}/sandbox/entra/authorize`, form)
-  const finishBy = async (opener: EntraBrowser, address: string): Promise<Outcome> =>
+  const provider = running.service.origin('openid')!
+  const browser = new OpenIdBrowser(provider)
+  const { left } = await browser.post(`${provider}/sandbox/entra/authorize`, form)
+  const finishBy = async (opener: OpenIdBrowser, address: string): Promise<Outcome> =>
     (await opener.open(address)).post?.fields.id_token ? 'result' : 'nothing'
   return {
     page: new Visitor(left!.href),
     finish: (address) => finishBy(browser, address),
-    finishAsStranger: (address) => finishBy(new EntraBrowser(), address),
+    finishAsStranger: (address) => finishBy(new OpenIdBrowser(provider), address),
   }
 }
 

@@ -7,17 +7,11 @@ import { entraTenant } from '../../../src/features/openid/entra/entra-tenant.js'
 import { OPENID_ANNOUNCED_MS, OpenIdKeyRotation } from '../../../src/features/openid/openid-key-rotation.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
 import { Visitor } from '../../support/capture-page.js'
-import {
-  ENTRA_REDIRECT,
-  type EntraAsk,
-  EntraBrowser,
-  type EntraStand,
-  SimulatedEntra,
-} from '../../support/entra-id.js'
+import { ENTRA_REDIRECT, type EntraAsk, SimulatedEntra } from '../../support/entra-id.js'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
-import { confirmAt } from '../../support/openid-browser.js'
+import { confirmAt, type Opened, OpenIdBrowser } from '../../support/openid-browser.js'
 import { rsaKey } from '../../support/rsa-keys.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
 
@@ -54,14 +48,15 @@ async function enroll(oid: string): Promise<void> {
 const provider = () => running.service.origin('openid')!
 const issuer = () => `${provider()}/sandbox/entra`
 const discovery = () => `${issuer()}/.well-known/openid-configuration`
-const send = (ask: EntraAsk, browser = new EntraBrowser()) => browser.post(`${issuer()}/authorize`, ask.form)
+const newBrowser = () => new OpenIdBrowser(provider())
+const send = (ask: EntraAsk, browser = newBrowser()) => browser.post(`${issuer()}/authorize`, ask.form)
 const codes = async () => (await tenant.audit('openid_refused')).map(({ code }) => code)
 
 /** A key that Entra ID does not publish. */
 const otherKey = () => ({ kid: randomUUID(), ...rsaKey() })
 
 /** Goes from the request to the form that the browser posts back. */
-async function signIn(ask: EntraAsk, browser = new EntraBrowser()): Promise<EntraStand> {
+async function signIn(ask: EntraAsk, browser = newBrowser()): Promise<Opened> {
   const { left, ...stand } = await send(ask, browser)
   return left ? browser.open(await confirmAt(left)) : { left, ...stand }
 }
@@ -112,7 +107,7 @@ describe('Entra ID', () => {
   it('gets a token that is for nobody else: the general issuer knows neither the client nor the hint', async () => {
     const { form } = await entra.ask(clientId, ada)
     const general = `${provider()}/sandbox/auth?${new URLSearchParams(form)}`
-    const { left, status } = await new EntraBrowser().open(general)
+    const { left, status } = await newBrowser().open(general)
     expect([left, status]).toEqual([null, 400])
     const metadata = await fetch(`${provider()}/sandbox/.well-known/openid-configuration`)
     expect(await metadata.json()).toMatchObject({ response_types_supported: ['code'] })
@@ -120,7 +115,7 @@ describe('Entra ID', () => {
 
   it('gets access_denied for a person who cancels, and for one who is not enrolled', async () => {
     const ask = await entra.ask(clientId, ada)
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const visitor = new Visitor((await send(ask, browser)).left!.href)
     await visitor.open()
     const { body } = await visitor.post('cancel')
@@ -142,7 +137,7 @@ describe('Entra ID', () => {
 
   it('gets no token from the browser that began where the person confirmed in another one', async () => {
     const ask = await entra.ask(clientId, ada)
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const { left } = await send(ask, browser)
     const back = await confirmAt(left!)
     const stand = await browser.open(back.replace(/&capture_proof=.*/, ''))
@@ -154,7 +149,7 @@ describe('Entra ID', () => {
 
   it('gets no token for a verdict that comes later than it waits', async () => {
     const ask = await entra.ask(clientId, ada)
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const { left } = await send(ask, browser)
     const back = await confirmAt(left!)
     running.clock.advance(10 * MINUTE_MS)
@@ -219,7 +214,7 @@ describe('a hint', () => {
 
   it('is refused that was used in another browser, or with another state, nonce or acr', async () => {
     const ask = await entra.ask(clientId, ada)
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const { left } = await send(ask, browser)
     expect(await send(ask)).toMatchObject(refusedAs(ask))
     const claims = JSON.stringify({ id_token: { acr: { values: ['inherence'] } } })
@@ -293,12 +288,12 @@ describe('a request', () => {
     for (const id of ['oic_unknown', portal.record.id])
       expect((await send(await entra.ask(id, ada))).status).toBe(400)
     const { form } = await entra.ask(clientId, ada)
-    expect((await new EntraBrowser().post(`${provider()}/entra/authorize`, form)).status).toBe(400)
+    expect((await newBrowser().post(`${provider()}/entra/authorize`, form)).status).toBe(400)
     expect(await codes()).toEqual(['client_unknown', 'client_of_other_environment'])
   })
 
   it('is refused by GET, and where a parameter is there twice', async () => {
-    expect((await new EntraBrowser().open(`${issuer()}/authorize`)).status).toBe(405)
+    expect((await newBrowser().open(`${issuer()}/authorize`)).status).toBe(405)
     const { form } = await entra.ask(clientId, ada)
     const body = new URLSearchParams(form)
     body.append('id_token_hint', await entra.hint(randomUUID()))
@@ -309,19 +304,20 @@ describe('a request', () => {
 describe('the way back from the capture page', () => {
   it('counts once, and only in the browser that began', async () => {
     const ask = await entra.ask(clientId, ada)
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const { left } = await send(ask, browser)
     const back = await confirmAt(left!)
-    expect(await new EntraBrowser().open(back)).toMatchObject({ status: 400, left: null, post: null })
+    expect(await newBrowser().open(back)).toMatchObject({ status: 400, left: null, post: null })
     expect((await browser.open(back)).post?.fields.id_token).toBeDefined()
     expect(await browser.open(back)).toMatchObject({ status: 400, left: null, post: null })
     expect(await codes()).toEqual(['opened_elsewhere'])
   })
 
   it('leads to the page again for a person who is back too early', async () => {
-    const browser = new EntraBrowser()
+    const browser = newBrowser()
     const { left } = await send(await entra.ask(clientId, ada), browser)
-    const [uid] = browser.signIns
+    const [cookie] = browser.cookies
+    const uid = cookie!.replace(/^entra_/, '')
     expect((await browser.open(`${issuer()}/interaction/${uid}/done`)).left!.href).toBe(left!.href)
   })
 })
