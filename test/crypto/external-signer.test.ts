@@ -1,7 +1,6 @@
 /** Public verdicts whose keys are in a PKCS#11 token (SoftHSM), by docs/examples/pkcs11/signer.py, and in a program that fails. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -14,6 +13,7 @@ import { answerTo } from '../support/challenges.js'
 import { base64 } from '../support/faces.js'
 import { plain } from '../support/images.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { verdictKeysOfService } from '../support/verdict-keys.js'
 
 const MODULE = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib/x86_64-linux-gnu/softhsm/libsofthsm2.so'].find(
@@ -34,7 +34,7 @@ describe.skipIf(!isHere)('a key in a PKCS#11 token', () => {
   let settings: Record<string, string>
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-softhsm-'))
+    folder = temporaryFolder()
     mkdirSync(join(folder, 'tokens'))
     writeFileSync(join(folder, 'softhsm.conf'), `directories.tokendir = ${folder}/tokens\n`)
     writeFileSync(join(folder, 'pin'), '1234\n', { mode: 0o600 })
@@ -53,10 +53,7 @@ describe.skipIf(!isHere)('a key in a PKCS#11 token', () => {
     })
     tenant = await running.tenant()
   })
-  afterAll(async () => {
-    await running?.stop()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => running?.stop())
 
   const check = async (token: string) => {
     const url = new URL(`${running.service.url('sandbox')}/.well-known/jwks.json`)
@@ -138,7 +135,7 @@ describe('a program that holds the keys', () => {
 
   /** A service whose program does this before it signs. */
   async function serviceWith(fault: string): Promise<TestService> {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-signer-'))
+    folder = temporaryFolder()
     writeFileSync(join(folder, 'signer.cjs'), PROGRAM.replace('FAULT', fault))
     running = await startService({
       COUNTERSIGN_VERDICT_SIGNER: `exec ${process.execPath} ${join(folder, 'signer.cjs')} ${folder}`,
@@ -148,7 +145,6 @@ describe('a program that holds the keys', () => {
   afterEach(async () => {
     await running?.stop()
     running = undefined
-    rmSync(folder, { recursive: true, force: true })
   })
 
   /** The program has been asked, and signs only once `let()` was called. */

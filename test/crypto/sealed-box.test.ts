@@ -66,9 +66,10 @@ describe('a sealed box', () => {
     expect([ofUser[0], ofNobody[0]]).toEqual([1, 2])
   })
 
-  it('no two boxes share an encryption key', () => {
+  it('no two boxes share an encryption key or a nonce', () => {
     const boxes = Array.from({ length: 2000 }, () => seal(key, plaintext, context))
     expect(new Set(boxes.map((box) => expand(box.subarray(1, 17)).toString('hex'))).size).toBe(2000)
+    expect(new Set(boxes.map((box) => box.toString('hex', 17, 29))).size).toBe(2000)
     const direct = createDecipheriv('aes-256-gcm', key, boxes[0]!.subarray(17, 29))
       .setAAD(Buffer.from(context))
       .setAuthTag(boxes[0]!.subarray(29, 45))
@@ -114,13 +115,6 @@ describe('a sealed box', () => {
     const near = Buffer.from(key)
     near[31]! ^= 1
     for (const other of [near, randomBytes(32)]) expect(() => open(other, box, context)).toThrow()
-  })
-
-  it('no two boxes share a nonce', () => {
-    const nonces = new Set(
-      Array.from({ length: 2000 }, () => seal(key, plaintext, context).toString('hex', 17, 29)),
-    )
-    expect(nonces.size).toBe(2000)
   })
 
   it('refuses a key of a wrong length', () => {

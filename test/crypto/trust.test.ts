@@ -122,12 +122,6 @@ describe('the verification JWT', () => {
     expect(opensslHmac(old.secret, `${header}.${payload}`).toString('base64url')).toBe(signature)
   })
 
-  it('a verification JWT with a changed claim is invalid', async () => {
-    const [header, , signature] = (await signVerification({ ...claims, verdict: 'rejected' }, old)).split('.')
-    const forged = Buffer.from(JSON.stringify(claims)).toString('base64url')
-    expect(decodeJwt(`${header}.${forged}.${signature}`, old.secret).valid).toBe(false)
-  })
-
   it('the verification JWT is signed with the UTF-8 bytes of the secret, given as text or as bytes', async () => {
     const secret = `svc-sec-${randomBytes(16).toString('hex')}`
     const asText = await signVerification(claims, { id: 'k', secret })

@@ -1,21 +1,20 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { generatePassword, hashPassword } from '../../src/admin/accounts/password-hash.js'
 import { ConfigError } from '../../src/config/config.js'
 import { loadOperatorPassword, resetOperatorPassword } from '../../src/dashboard/sign-in/operator-password.js'
 import { startService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const PASSWORD = 'correct horse battery'
 
 let dir: string
 let file: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-operator-'))
+  dir = temporaryFolder()
   file = join(dir, 'made', 'operator.password')
 })
-afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
 const load = (operatorPassword?: string) =>
   loadOperatorPassword({ operatorPassword, operatorPasswordFile: file })

@@ -1,8 +1,7 @@
 /** Attacks on the sign-in to the dashboard, each with its own service: who is admitted, who is refused, and what the logs record. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { accountWriter } from '../../src/admin/accounts/account-statements.js'
@@ -16,6 +15,7 @@ import { operationsOf } from '../support/operations.js'
 import { OPERATOR_HASH, OPERATOR_PASSWORD } from '../support/operator.js'
 import { forgetHashes } from '../support/quick-scrypt.mjs'
 import { startService, type TestService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { entriesOf as entries } from './console.js'
 
 const MINUTE_MS = 60_000
@@ -214,9 +214,7 @@ describe('a new password', () => {
 
   it('invalidates the unnamed operator’s sign-in in flight with the old one', async () => {
     const running = await start()
-    const dir = mkdtempSync(join(tmpdir(), 'countersign-sign-in-'))
-    ends.push(() => rmSync(dir, { recursive: true, force: true }))
-    const file = join(dir, 'operator.password')
+    const file = join(temporaryFolder(), 'operator.password')
     writeFileSync(file, OPERATOR_HASH)
     const kept = await loadOperatorPassword({ operatorPassword: undefined, operatorPasswordFile: file })
     const password = {

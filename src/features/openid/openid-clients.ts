@@ -117,11 +117,11 @@ export class OpenIdClients {
   ): Promise<OpenIdClient> {
     const { keys, tenancy, clock } = this.parts
     assertSettings(asked)
-    const others = await this.of(tx, tenant.id)
-    if (others.some(({ name, record }) => name === asked.name && record.environment === environment))
+    const others = (await this.of(tx, tenant.id)).filter(({ record }) => record.environment === environment)
+    if (others.some(({ name }) => name === asked.name))
       throw new OpenIdClientError('client_exists', `There is an application named ${asked.name} already.`)
     const { keycloak } = asked
-    if (keycloak && others.some((other) => isSameRealm(other, keycloak, environment)))
+    if (keycloak && others.some((other) => other.keycloak?.issuer === keycloak.issuer))
       throw new OpenIdClientError('realm_exists', `There is an application of ${keycloak.issuer} already.`)
     const { record: key } = await tenancy.createKey(tx, tenant, environment, {
       name: keyName(asked.name),
@@ -183,17 +183,8 @@ function keyName(client: string): string {
 }
 
 /** @throws OpenIdClientError */
-function assertSettings({
-  name,
-  redirectUris,
-  acr,
-  jwks,
-  profile,
-  helpUrl,
-  handOver,
-  keycloak,
-  entra,
-}: NewOpenIdClient): void {
+function assertSettings(asked: NewOpenIdClient): void {
+  const { name, redirectUris, acr, jwks, profile, helpUrl, handOver, keycloak, entra } = asked
   if (!NAME.test(name))
     throw new OpenIdClientError(
       'invalid_name',
@@ -242,14 +233,6 @@ function assertSettings({
     )
   if (jwks && (!Array.isArray(jwks.keys) || jwks.keys.some((key) => 'd' in key || key.kty === 'oct')))
     throw new OpenIdClientError('invalid_jwks', 'The key set must hold public keys only.')
-}
-
-function isSameRealm(
-  { keycloak, record }: OpenIdClient,
-  { issuer }: KeycloakRealm,
-  environment: Environment,
-) {
-  return keycloak?.issuer === issuer && record.environment === environment
 }
 
 /** An application in the audit log. */

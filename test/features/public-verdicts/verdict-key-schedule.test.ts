@@ -1,7 +1,4 @@
 /** Tests of the schedule that rotates the keys of public verdicts, over a real database and with a clock that is moved. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/admin/core.js'
 import { loadConfig } from '../../../src/app/configuration.js'
@@ -13,11 +10,11 @@ import { openVerdictKey } from '../../../src/features/public-verdicts/verdict-ke
 import { ANNOUNCED_MS } from '../../../src/features/public-verdicts/verdict-key-rotation.js'
 import { VerdictKeySchedule } from '../../../src/features/public-verdicts/verdict-key-schedule.js'
 import { DAY_MS, HOUR_MS, ManualClock } from '../../../src/lib/clock.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 import { verdictKeysOf } from '../../support/verdict-keys.js'
 
 const INTERVAL_MS = 90 * DAY_MS
 
-let dir: string
 let core: Core
 let clock: ManualClock
 let keys: ReturnType<typeof verdictKeysOf>
@@ -25,9 +22,8 @@ let leaderLease: LeaderLease
 const log = createLog({ logLevel: 'silent' } as Config)
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'countersign-verdict-keys-'))
   clock = new ManualClock()
-  core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: dir }), clock)
+  core = await openCore(loadConfig({ COUNTERSIGN_DATA_DIR: temporaryFolder() }), clock)
   keys = verdictKeysOf(core, clock)
   await keys.rotation.ensure()
   leaderLease = new LeaderLease(core.store, log)
@@ -36,7 +32,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await leaderLease.stop()
   await core.store.close()
-  rmSync(dir, { recursive: true, force: true })
 })
 
 const schedule = (intervalMs = INTERVAL_MS) =>

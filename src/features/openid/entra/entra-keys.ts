@@ -20,10 +20,7 @@ interface Fetched {
 }
 
 export class EntraKeys {
-  private readonly fetched = new Map<string, Fetched>()
-  /** When keys were last looked for, with or without success. */
-  private readonly lookedAt = new Map<string, number>()
-  private readonly pending = new Map<string, Promise<Fetched>>()
+  private readonly known = new Map<string, FetchedKeys>()
 
   constructor(private readonly clock: Clock) {}
 
@@ -32,63 +29,77 @@ export class EntraKeys {
    * @throws JWKSNoMatchingKey for an unknown key, or one that signs for another issuer; RefusedRequest unavailable, after which the person may try again
    */
   finder(entra: EntraTenant): CompactVerifyGetKey {
-    return async (header, token) => {
-      if (entra.jwks) return createLocalJWKSet(entra.jwks as unknown as JSONWebKeySet)(header, token)
-      let known = await this.current(entra)
-      try {
-        return await known.find(header, token)
-      } catch (error) {
-        const url = entraMetadataUrl(entra)
-        if (!(error instanceof errors.JWKSNoMatchingKey) || this.isCooling(url)) throw error
-        // A roll-over: the key is newer than our last look.
-        known = await this.fetch(entra)
-        return known.find(header, token)
-      }
+    if (entra.jwks) return createLocalJWKSet(entra.jwks as unknown as JSONWebKeySet)
+    const name = `${entraIssuer(entra)} ${entraMetadataUrl(entra)}`
+    const keys = this.known.get(name) ?? new FetchedKeys(entra, this.clock)
+    this.known.set(name, keys)
+    return (header, token) => keys.find(header, token)
+  }
+}
+
+/** The keys at one address. */
+class FetchedKeys {
+  private fetched: Fetched | undefined
+  /** When keys were last looked for, with or without success. */
+  private lookedAt = Number.NEGATIVE_INFINITY
+  private pending: Promise<Fetched> | undefined
+
+  constructor(
+    private readonly entra: EntraTenant,
+    private readonly clock: Clock,
+  ) {}
+
+  async find(...[header, token]: Parameters<CompactVerifyGetKey>) {
+    const known = await this.current()
+    try {
+      return await known.find(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || this.isCooling) throw error
+      // A roll-over: the key is newer than our last look.
+      return (await this.fetch()).find(header, token)
     }
   }
 
-  private async current(entra: EntraTenant): Promise<Fetched> {
-    const url = entraMetadataUrl(entra)
-    const known = this.fetched.get(url)
+  private async current(): Promise<Fetched> {
+    const known = this.fetched
     const age = known ? this.clock.now() - known.at : Number.POSITIVE_INFINITY
-    if (age < FRESH_MS || (age < STALE_MS && this.isCooling(url))) return known!
+    if (age < FRESH_MS || (age < STALE_MS && this.isCooling)) return known!
     try {
-      return await this.fetch(entra)
+      return await this.fetch()
     } catch (error) {
       if (age < STALE_MS) return known!
       throw error
     }
   }
 
-  private isCooling(url: string): boolean {
-    return this.clock.now() - (this.lookedAt.get(url) ?? Number.NEGATIVE_INFINITY) < COOLDOWN_MS
+  private get isCooling(): boolean {
+    return this.clock.now() - this.lookedAt < COOLDOWN_MS
   }
 
   /** Several sign-ins at once share one request. */
-  private fetch(entra: EntraTenant): Promise<Fetched> {
-    const url = entraMetadataUrl(entra)
-    let pending = this.pending.get(url)
-    if (!pending) {
-      this.lookedAt.set(url, this.clock.now())
-      pending = this.fetchNow(entra, url).finally(() => this.pending.delete(url))
-      this.pending.set(url, pending)
-    }
-    return pending
+  private fetch(): Promise<Fetched> {
+    this.pending ??= this.fetchNow().finally(() => {
+      this.pending = undefined
+    })
+    return this.pending
   }
 
-  private async fetchNow(entra: EntraTenant, url: string): Promise<Fetched> {
+  private async fetchNow(): Promise<Fetched> {
+    this.lookedAt = this.clock.now()
     try {
-      const { issuer, jwks_uri: jwksUri } = (await getJson(url)) as Record<string, unknown>
-      if (issuer !== entraIssuer(entra)) throw new Error(`the metadata is of another issuer: ${issuer}`)
+      const { issuer, jwks_uri: jwksUri } = (await getJson(entraMetadataUrl(this.entra))) as Record<
+        string,
+        unknown
+      >
+      if (issuer !== entraIssuer(this.entra)) throw new Error(`the metadata is of another issuer: ${issuer}`)
       if (typeof jwksUri !== 'string' || safeOrigin(jwksUri) === null)
         throw new Error('the metadata names no https address of keys')
       const { keys } = (await getJson(jwksUri)) as { keys?: unknown }
       if (!Array.isArray(keys)) throw new Error('the answer is no key set')
       // Some keys of the shared service sign only for one issuer, such as that of personal accounts.
-      const find = createLocalJWKSet({ keys: keys.filter((key) => signsFor(key, entra)) })
-      const fetched = { find, at: this.clock.now() }
-      this.fetched.set(url, fetched)
-      return fetched
+      const find = createLocalJWKSet({ keys: keys.filter((key) => signsFor(key, this.entra)) })
+      this.fetched = { find, at: this.clock.now() }
+      return this.fetched
     } catch (cause) {
       throw new RefusedRequest('unavailable', "Entra ID's keys", { cause })
     }
