@@ -3,8 +3,7 @@
  * one, ever contains. Once an epoch key is destroyed, data keys that were not rewrapped meanwhile can no longer be opened: those of
  * erased users. `src/features/epoch-keys/` keeps and rotates them.
  */
-import { derived } from './derived.js'
-import type { SealingKey } from './sealed-box.js'
+import { derived, type SealingKey } from './sealed-box.js'
 
 /** The epoch keys of one process, 32 bytes each. */
 export interface EpochKeys {
@@ -44,5 +43,5 @@ export function wrappingOf({ wrapping }: { wrapping: SealingKey }, epochKey: Buf
 }
 
 function mix(wrappingKey: Buffer, epochKey: Buffer | null): Buffer {
-  return epochKey ? derived(wrappingKey, 'epoch-wrapping', 32, epochKey) : wrappingKey
+  return epochKey ? derived(wrappingKey, 'epoch-wrapping', undefined, epochKey) : wrappingKey
 }

@@ -6,7 +6,7 @@ import { access } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type Config, ConfigError } from '../config/config.js'
 import { createDurably, giveToOwnerOf, replaceDurably } from '../lib/durable-file.js'
-import { derived } from './derived.js'
+import { derived } from './sealed-box.js'
 
 const MASTER_KEY_BYTES = 32
 

@@ -5,7 +5,7 @@
  * encrypts nothing itself: the key of each box is derived from it and a random salt, which the box carries. No derived key seals a
  * second box. The key of one user never comes near that number, and seals its few boxes itself (`sealWithin`).
  */
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 import { pooledRandomBytes } from './random-pool.js'
 
 /** Version of boxes that the caller's key itself encrypts. Releases up to 0.1.0 made all boxes so. */
@@ -17,6 +17,11 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const INFO = Buffer.from('countersign/v1/sealed-box\0')
 const FIRST_BLOCK = Buffer.of(1)
+
+/** A key or an id that follows from a key (HKDF-SHA256, RFC 5869): another one for each purpose. */
+export function derived(key: Buffer, purpose: string, bytes = 32, salt: Buffer = Buffer.alloc(0)): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, salt, `countersign/v1/${purpose}`, bytes))
+}
 
 /** The key that seals and opens, and others that only open, such as earlier and prepared ones: 32 bytes each. */
 export interface SealingKey {

@@ -3,9 +3,8 @@
  * the master key. A change of the master key replaces the working keys too, so that an old master key opens no later copy.
  */
 import { randomBytes } from 'node:crypto'
-import { derived } from './derived.js'
 import { type EpochKeys, NO_EPOCHS } from './epoch-key.js'
-import { open, type SealingKey, seal } from './sealed-box.js'
+import { derived, open, type SealingKey, seal } from './sealed-box.js'
 
 /**
  * Each key has 32 bytes and one purpose. Every part of a process holds the same object and reads a key at the moment of its use, so that a

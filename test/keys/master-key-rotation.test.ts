@@ -50,7 +50,7 @@ async function enrol(tenantId: string, userId: string): Promise<void> {
 const wrappedKeys = async (store: SqliteStore) =>
   store.transaction('installation', (tx) => tx.sealedRows('subject', '', 1000))
 
-/** As a service that is restarted with the new master key. */
+/** Opens the core again, like a service that is restarted with the new master key. */
 async function reopen(): Promise<void> {
   await core.store.close()
   core = await openCore(configure(newMaster))

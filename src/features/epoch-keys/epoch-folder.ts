@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ConfigError } from '../../config/config-error.js'
-import { derived } from '../../crypto/derived.js'
+import { derived } from '../../crypto/sealed-box.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { createDurablyAsync, overwriteAndDelete } from '../../lib/durable-file-async.js'
 

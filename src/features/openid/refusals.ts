@@ -75,7 +75,7 @@ export class RefusedRequest extends Error {
 
   constructor(
     readonly code: RefusalCode,
-    /** As in `Refusal`. */
+    /** The fault in words, as in `Refusal`. */
     readonly detail?: string,
     options?: { cause?: unknown },
   ) {

@@ -28,7 +28,7 @@ export interface Interaction {
 type Redirect = { redirect: string }
 /** `helpUrl` is shown to the person before the application gets its answer. */
 type NotConfirmed = { result: typeof NOT_CONFIRMED; helpUrl?: string | undefined }
-/** What happens next: a `result` is for `Provider.interactionFinished`. */
+/** The next step: a `result` is for `Provider.interactionFinished`. */
 export type Step =
   | Redirect
   | NotConfirmed
