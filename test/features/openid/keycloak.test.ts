@@ -72,6 +72,12 @@ async function ask(options: Parameters<Keycloak['ask']>[0] = {}) {
   return { id: asked.id, link, visitor: new Visitor(link.url!) }
 }
 
+/** Asks for a person. @returns the status with the error that Keycloak gets */
+async function outcome(options: Parameters<Keycloak['ask']>[0] = {}): Promise<string> {
+  const { status, body } = await keycloak.ask(options)
+  return `${status} ${JSON.parse(body).error}`
+}
+
 async function capture(visitor: Visitor): Promise<void> {
   await visitor.enter()
   await visitor.capture(blank)
@@ -107,8 +113,7 @@ describe('a realm of Keycloak', () => {
   })
 
   it('may leave the message out only where the application says so', async () => {
-    const refused = await keycloak.ask({ message: null })
-    expect([refused.status, JSON.parse(refused.body)]).toEqual([400, { error: 'action_not_valid' }])
+    expect(await outcome({ message: null })).toBe('400 action_not_valid')
     expect(await links()).toEqual([])
     await registerAgain({ isMessageOptional: true })
     const { visitor, link } = await ask({ message: null, client: 'mail' })
@@ -183,10 +188,8 @@ describe('a realm of Keycloak', () => {
   it('is refused where no webhook takes the link, whether or not the person is known', async () => {
     const [endpoint] = await running.service.core.store.read.statements(webhookReader).endpointsOf(tenant.id)
     await webhooksOf(running.service).remove(await tenant.record(), COMMAND_LINE, endpoint!.id)
-    for (const id of ['ada+match', 'nobody']) {
-      const { status, body } = await keycloak.ask({ user: { id, name: id } })
-      expect([status, JSON.parse(body)]).toEqual([422, { error: 'link_not_deliverable' }])
-    }
+    for (const id of ['ada+match', 'nobody'])
+      expect(await outcome({ user: { id, name: id } })).toBe('422 link_not_deliverable')
   })
 
   it('reads the person by user name only where the application says so', async () => {
@@ -211,8 +214,7 @@ describe('a realm of Keycloak', () => {
   })
 
   it('gets nothing where the approval is weaker than its acr_values or than the application wants', async () => {
-    const hwk = await keycloak.ask({ acrValues: 'urn:countersign:acr:face-active-hwk' })
-    expect([hwk.status, JSON.parse(hwk.body)]).toEqual([422, { error: 'acr_not_reached' }])
+    expect(await outcome({ acrValues: 'urn:countersign:acr:face-active-hwk' })).toBe('422 acr_not_reached')
     // A level of the realm's own is none of ours: the application's setting decides.
     expect((await keycloak.ask({ acrValues: 'gold' })).status).toBe(201)
   })
@@ -255,8 +257,7 @@ describe('a request that is not the realm’s', () => {
   }
 
   it.each(wrong)('is refused with a token %s', async (_what, options, why) => {
-    const { status, body } = await keycloak.ask(await options())
-    expect([status, JSON.parse(body)]).toEqual([401, { error: 'token_not_valid' }])
+    expect(await outcome(await options())).toBe('401 token_not_valid')
     expect(await links()).toEqual([])
     expect(await refusals()).toMatchObject([
       { code: 'token_not_valid', client: application.record.id, detail: expect.stringContaining(why) },
@@ -266,23 +267,15 @@ describe('a request that is not the realm’s', () => {
   it('is refused when the same token comes again, even for another person', async () => {
     const { token, status } = await keycloak.ask()
     expect(status).toBe(201)
-    const again = await keycloak.ask({ token, user: { id: 'eve+match', name: 'eve' } })
-    expect([again.status, JSON.parse(again.body)]).toEqual([409, { error: 'token_used' }])
+    expect(await outcome({ token, user: { id: 'eve+match', name: 'eve' } })).toBe('409 token_used')
     expect(await links()).toHaveLength(1)
     expect((await refusals()).map(({ code }) => code)).toEqual(['token_used'])
   })
 
   it('is refused where the client wants a consent, the message cannot be shown, or the body is another', async () => {
-    const answers = [
-      await keycloak.ask({ consent: true }),
-      await keycloak.ask({ message: 'right\u202eleft' }),
-      await keycloak.ask({ user: { id: 'ada+match', name: '' } }),
-    ]
-    expect(answers.map(({ status, body }) => [status, JSON.parse(body).error])).toEqual([
-      [422, 'consent_required'],
-      [400, 'action_not_valid'],
-      [400, 'request_not_valid'],
-    ])
+    expect(await outcome({ consent: true })).toBe('422 consent_required')
+    expect(await outcome({ message: 'right\u202eleft' })).toBe('400 action_not_valid')
+    expect(await outcome({ user: { id: 'ada+match', name: '' } })).toBe('400 request_not_valid')
   })
 
   it('is refused at the issuer of the other environment, and for an id that nobody has', async () => {
@@ -299,8 +292,7 @@ describe('a request that is not the realm’s', () => {
 
   it('is refused while the keys of the realm cannot be read', async () => {
     await keycloak.close()
-    const { status, body } = await keycloak.ask()
-    expect([status, JSON.parse(body)]).toEqual([503, { error: 'realm_unreachable' }])
+    expect(await outcome()).toBe('503 realm_unreachable')
   })
 })
 
