@@ -1,23 +1,44 @@
 /** Values of `acr` in an approval: the checks that the capture passed besides the comparison of faces. */
 
-/** Checks of liveness, from the strongest to the weakest. */
-const LIVENESS = [
-  ...(['-active-pad', '-active', '-active-turn-pad', '-active-turn', '-active-nod-pad'] as const),
-  ...(['-active-nod', '-no-motion-pad', '-pad', '-no-motion', ''] as const),
-] as const
-/** Passkeys that sign: with a key in hardware, with one in software, or none. */
-const PASSKEYS = ['-hwk', '-swk', ''] as const
-
-/** One of `ACR_VALUES`. */
-export type Acr = `urn:countersign:acr:face${(typeof LIVENESS)[number]}${(typeof PASSKEYS)[number]}`
-
 /**
  * Every `acr` of an approval: one for each combination of checks. First those in which a passkey signed, with a key in hardware (`hwk`) or
  * in software (`swk`); within each group from the strongest check of liveness to the weakest.
  */
-export const ACR_VALUES = PASSKEYS.flatMap((passkey) =>
-  LIVENESS.map((checks): Acr => `urn:countersign:acr:face${checks}${passkey}`),
-) as unknown as readonly [Acr, ...Acr[]]
+export const ACR_VALUES = [
+  'urn:countersign:acr:face-active-pad-hwk',
+  'urn:countersign:acr:face-active-hwk',
+  'urn:countersign:acr:face-active-turn-pad-hwk',
+  'urn:countersign:acr:face-active-turn-hwk',
+  'urn:countersign:acr:face-active-nod-pad-hwk',
+  'urn:countersign:acr:face-active-nod-hwk',
+  'urn:countersign:acr:face-no-motion-pad-hwk',
+  'urn:countersign:acr:face-pad-hwk',
+  'urn:countersign:acr:face-no-motion-hwk',
+  'urn:countersign:acr:face-hwk',
+  'urn:countersign:acr:face-active-pad-swk',
+  'urn:countersign:acr:face-active-swk',
+  'urn:countersign:acr:face-active-turn-pad-swk',
+  'urn:countersign:acr:face-active-turn-swk',
+  'urn:countersign:acr:face-active-nod-pad-swk',
+  'urn:countersign:acr:face-active-nod-swk',
+  'urn:countersign:acr:face-no-motion-pad-swk',
+  'urn:countersign:acr:face-pad-swk',
+  'urn:countersign:acr:face-no-motion-swk',
+  'urn:countersign:acr:face-swk',
+  'urn:countersign:acr:face-active-pad',
+  'urn:countersign:acr:face-active',
+  'urn:countersign:acr:face-active-turn-pad',
+  'urn:countersign:acr:face-active-turn',
+  'urn:countersign:acr:face-active-nod-pad',
+  'urn:countersign:acr:face-active-nod',
+  'urn:countersign:acr:face-no-motion-pad',
+  'urn:countersign:acr:face-pad',
+  'urn:countersign:acr:face-no-motion',
+  'urn:countersign:acr:face',
+] as const
+
+/** One of `ACR_VALUES`. */
+export type Acr = (typeof ACR_VALUES)[number]
 
 /**
  * The `acr` values to accept for an action with a high risk: the person turned and nodded the head, whether or not a network judged

@@ -1,5 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { expectRefusal } from '../support/answers.js'
 import { MODEL, maker } from '../support/attestations.js'
 import { SoftwareAuthenticator } from '../support/authenticator.js'
 import { answerTo } from '../support/challenges.js'
