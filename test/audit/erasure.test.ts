@@ -68,8 +68,9 @@ describe('the audit log in production', () => {
     expect(await entries()).toEqual(before)
   })
 
-  it('the sandbox verify that issues the production key appends no audit entry', async () => {
+  it('a rotation in the sandbox, and the verify there that issues the production key, append no audit entry', async () => {
     const other = await running.tenant()
+    expect((await other.sandbox.rotate({})).status).toBe(200)
     const cleared = await other.sandbox.verify({ user_id: 'u+match', image: photo, action: 'login' })
     expect(cleared.body).toMatchObject({ verdict: 'approved', production_key: 'issued' })
     expect(await running.service.core.store.read.auditHead(other.id)).toBeUndefined()

@@ -46,10 +46,7 @@ const frames: Buffer[] = await Promise.all(
 frames[0] = presented
 const modelsDir = temporaryFolder()
 const engine = await startEngine(join(inject('modelsDir'), 'baseline'))
-afterAll(async () => {
-  await engine.close()
-  await rm(modelsDir, { recursive: true, force: true })
-})
+afterAll(() => engine.close())
 
 describe('a verdict', () => {
   let running: TestService

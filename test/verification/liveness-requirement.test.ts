@@ -1,6 +1,5 @@
 /** Tests of the liveness checks that a call must carry, where installation, contract and call each ask for some. */
 
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -59,10 +58,7 @@ describe.each([
     const settings = Object.entries(pack).map(([name, value]) => [`COUNTERSIGN_${name}`, value])
     running = await startService(hasPassive ? Object.fromEntries(settings) : {})
   })
-  afterAll(async () => {
-    await running?.stop()
-    await rm(modelsDir, { recursive: true, force: true })
-  })
+  afterAll(() => running?.stop())
 
   async function under(contract: LivenessRequirement): Promise<TestTenant> {
     const tenant = await running.tenant()

@@ -191,7 +191,9 @@ function generationOfKeys(keysFile: string): number | null {
   if (!existsSync(keysFile)) return null
   try {
     return peek(keysFile, originOf)?.generation ?? null
-  } catch {
+  } catch (error) {
+    // One that cannot be opened may be the only one that opens earlier copies: it must stay.
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CANTOPEN')) throw error
     // The file is no database, so it opens no copy.
     return null
   }

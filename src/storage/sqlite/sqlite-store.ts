@@ -4,7 +4,6 @@ import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { isThere } from '../../config/is-there.js'
 import { giveToOwnerOf, makeFolder } from '../../lib/durable-file.js'
-import { CodedError } from '../../lib/errors.js'
 import type { Connection, ReadConnection } from '../connection.js'
 import type { ServiceNode } from '../coordinator.js'
 import { tablesWith } from '../endings.js'
@@ -17,6 +16,7 @@ import {
   type Scope,
   type Store,
   StoreCorruptError,
+  StoreOpenError,
   type StoreReader,
   type StoreTransaction,
   StoreUnavailableError,
@@ -118,7 +118,7 @@ export class SqliteStore implements Store {
     } catch (cause) {
       claim?.close()
       writer?.close()
-      if (cause instanceof CodedError) throw cause
+      if (cause instanceof StoreOpenError || cause instanceof SchemaOutdatedError) throw cause
       // When the addon itself does not load, nothing is wrong with the file.
       if (
         cause instanceof Error &&
@@ -127,7 +127,8 @@ export class SqliteStore implements Store {
         !('syscall' in cause)
       )
         throw cause
-      throw unusable(cause, file)
+      // Statements that are prepared here report their errors as those of calls.
+      throw unusable(cause instanceof StoreUnavailableError ? cause.cause : cause, file)
     }
   }
 

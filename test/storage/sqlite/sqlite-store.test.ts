@@ -1,5 +1,6 @@
 /** Tests of what only the SQLite store does; `conformance` has the tests of every store. */
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   copyFileSync,
   existsSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import Database from 'better-sqlite3'
@@ -449,6 +451,17 @@ describe('backup', () => {
     await expect(joinWith()).rejects.toThrow(`--keys ${at(`${keys}.0`)}.`)
     expect(await joinWith(copy, kept)).toEqual({ subjects: 1, erased: 0 })
     expect(await joinWith('later.db')).toEqual({ subjects: 1, erased: 0 })
+  })
+
+  it('is not made, and replaces nothing, where the file of keys cannot be opened', async () => {
+    const store = await openStoreOf('ada')
+    // A socket cannot be opened as a file, not even by root.
+    const socket = createServer().listen(at(keys))
+    await once(socket, 'listening')
+    await expect(backUp(store, copy)).rejects.toThrow('SQLITE_CANTOPEN')
+    expect(statSync(at(keys)).isSocket()).toBe(true)
+    expect(existsSync(at(copy))).toBe(false)
+    socket.close()
   })
 
   it('uses nothing of an attempt that a power cut has ended', async () => {

@@ -1,4 +1,7 @@
-/** How services agree on key epochs, whose keys lie outside of the database. Each step is durable when its promise resolves. */
+/**
+ * How services agree on key epochs, whose keys lie outside of the database. Each step is one statement, so that a crash leaves it done or
+ * not begun, and is durable when its promise resolves.
+ */
 import { randomUUID } from 'node:crypto'
 import type { SealedRow } from '../../../storage/records.js'
 import type { PostgresPool } from './postgres-pool.js'
