@@ -49,7 +49,7 @@ export class KeyOperations {
     actor: Actor,
     type: Environment,
     graceMs: number,
-    name: string | null = null,
+    name: string | null,
   ): Promise<string> {
     return this.audited.run(tenant.id, actor, async (tx) => ({
       result: await this.tenancy.reissueKey(tx, tenant, type, graceMs, name),

@@ -10,6 +10,6 @@ export type DisplayLocale = (typeof DISPLAY_LOCALES)[number]
  * @param names in the order of preference, as browsers send `Accept-Language` and relying parties `ui_locales`
  */
 export function firstLocale(names: string): DisplayLocale | undefined {
-  const asked = names.split(/[\s,]+/).map((name) => name.split(/[-;]/)[0]!.toLowerCase())
+  const asked = names.split(/[\s,]+/).map((name) => name.split(/[-_;]/)[0]!.toLowerCase())
   return asked.flatMap((one) => DISPLAY_LOCALES.filter((locale) => locale === one))[0]
 }

@@ -236,7 +236,7 @@ export class Tenancy {
     tenant: TenantRecord,
     type: Environment,
     graceMs: number,
-    name: string | null = null,
+    name: string | null,
   ): Promise<string> {
     const now = this.clock.now()
     const { scopes, networks, certificate } =

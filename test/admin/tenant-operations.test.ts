@@ -47,7 +47,7 @@ describe('an operation', () => {
     const { keys, tenants } = core.operations
     await issue()
     await keys.revealProduction(tenant, actor)
-    await keys.reissue(tenant, actor, 'sandbox', 1000)
+    await keys.reissue(tenant, actor, 'sandbox', 1000, null)
     await keys.revoke(tenant, COMMAND_LINE, 'production')
     const { current, previous } = await keys.rotateSigning(tenant, actor, false)
     await tenants.setContract(tenant, actor, {

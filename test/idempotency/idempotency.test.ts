@@ -375,7 +375,9 @@ describe('the scope of a key', () => {
     const first = await other.sandbox.enroll({ user_id: 'u', image }, once)
     const { store, tenancy } = running.service.core
     const record = await tenancy.find(other.id)
-    const key = await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+    const key = await store.transaction('installation', (tx) =>
+      tenancy.reissueKey(tx, record, 'sandbox', 0, null),
+    )
     await expectReplay(
       apiClient(running.service.url('sandbox'), key).enroll({ user_id: 'u', image }, once),
       first,

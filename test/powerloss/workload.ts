@@ -62,7 +62,7 @@ for (const name of ['acme', 'globex']) {
   await core.store.transaction('installation', (tx) => tx.setProductionIssued(tenant.id, Date.now()))
   const issued = (await core.store.read.tenantById(tenant.id))!
   await core.operations.keys.revealProduction(issued, COMMAND_LINE)
-  await core.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000)
+  await core.operations.keys.reissue(issued, COMMAND_LINE, 'sandbox', 1000, null)
   tenants.push(issued)
 }
 const users = ['ada', 'grace', 'mary', 'joan', 'edith', 'hedy']

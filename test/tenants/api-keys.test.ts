@@ -22,7 +22,7 @@ const authorized = (authorization: string) =>
 const reissue = async (type: 'production' | 'sandbox', graceMs: number) => {
   const { store, tenancy } = running.service.core
   const record = await tenancy.find(tenant.id)
-  return store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, type, graceMs))
+  return store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, type, graceMs, null))
 }
 
 describe('a key', () => {

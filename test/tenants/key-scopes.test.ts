@@ -340,7 +340,7 @@ describe('a further key', () => {
     const grants = { name: 'ci', scopes: ['verify'], networks: null }
     const { key } = await operations.create(record, COMMAND_LINE, 'sandbox', grants)
     const client = apiClient(running.service.url('sandbox'), key)
-    await operations.reissue(record, COMMAND_LINE, 'sandbox', 0)
+    await operations.reissue(record, COMMAND_LINE, 'sandbox', 0, null)
     expect((await client.health()).status).toBe(200)
     expect(await operations.revoke(record, COMMAND_LINE, 'sandbox')).toBe(2)
     expect((await client.health()).status).toBe(401)

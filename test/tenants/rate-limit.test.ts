@@ -125,7 +125,7 @@ describe('the contract of a production key', () => {
     const record = await tenancy.find(tenant.id)
     const reissue = async () => {
       const key = await store.transaction('installation', (tx) =>
-        tenancy.reissueKey(tx, record, 'production', HOUR_MS),
+        tenancy.reissueKey(tx, record, 'production', HOUR_MS, null),
       )
       return apiClient(running.service.url('production'), key)
     }

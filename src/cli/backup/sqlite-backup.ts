@@ -193,7 +193,7 @@ function generationOfKeys(keysFile: string): number | null {
     return peek(keysFile, originOf)?.generation ?? null
   } catch (error) {
     // One that cannot be opened may be the only one that opens earlier copies: it must stay.
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_CANTOPEN')) throw error
+    if (error instanceof Database.SqliteError && /^SQLITE_(CANTOPEN|IOERR)/.test(error.code)) throw error
     // The file is no database, so it opens no copy.
     return null
   }

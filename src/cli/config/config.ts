@@ -7,7 +7,6 @@ import { type Config, ConfigError, type Resolution, unreadable } from '../../con
 import { isKeyFileUsed } from '../../crypto/master-key.js'
 import { loadOperatorPassword } from '../../dashboard/sign-in/operator-password.js'
 import {
-  problemsIn,
   tryAddresses,
   tryDatabase,
   tryFollowingPacks,
@@ -118,6 +117,12 @@ async function secretProblems(config: Config): Promise<string[]> {
     checks.push(async () => (await import('../../app/core.js')).masterKeyOf(config))
   if (operatorPassword || existsSync(operatorPasswordFile)) checks.push(() => loadOperatorPassword(config))
   const problems: string[] = []
-  for (const check of checks) problems.push(...(await problemsIn(check)))
+  for (const check of checks)
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error
+      problems.push(...error.problems)
+    }
   return problems
 }

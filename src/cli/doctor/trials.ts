@@ -138,7 +138,7 @@ export function packObstacle(
   }
 }
 
-export async function problemsIn(work: () => unknown): Promise<string[]> {
+async function problemsIn(work: () => unknown): Promise<string[]> {
   try {
     await work()
     return []

@@ -145,7 +145,7 @@ export function registerTenantCommands(tenant: Command): void {
     does: 'issue a new API key of a type; the current key stays valid for the grace period, older ones end now',
     options: { ...TYPE, ...GRACE },
     answer: async ({ operations, tenant, actor }, { type, grace }) => ({
-      [`${type}_key`]: await operations.keys.reissue(tenant, actor, type, grace),
+      [`${type}_key`]: await operations.keys.reissue(tenant, actor, type, grace, null),
     }),
     text: (view, { type }) => view[`${type}_key`]!,
     remark: (_view, { grace }) => remarkOnOldKey(grace),

@@ -57,7 +57,8 @@ export const TENANT_ROUTES = {
     givesSecret: true,
     body: { type: environment, grace_seconds: graceSeconds },
     async answer({ operations, tenant, actor, input: { type, grace_seconds } }) {
-      return { key: asSecret(await operations.keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS)) }
+      const key = await operations.keys.reissue(tenant, actor, type, grace_seconds * SECOND_MS, null)
+      return { key: asSecret(key) }
     },
   }),
 

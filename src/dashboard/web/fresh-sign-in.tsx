@@ -19,7 +19,7 @@ export function FreshSignIn(props: { onDone: (isFresh: boolean) => void }) {
     if (method === 'oidc') return leaveForProvider()
     if (method !== 'password') return close('')
     void run(async () => {
-      const [password, code] = [given.password('fresh-password'), given.text('fresh-code')]
+      const [password, code] = [given.typed('fresh-password'), given.text('fresh-code')]
       await callOperator('POST /session/confirm', code ? { password, code } : { password })
       close(FRESH)
     })

@@ -48,7 +48,7 @@ export function FilterForm(props: {
     })
   const time = { class: 'when', type: 'datetime-local', step: '1' }
   return (
-    <form key={JSON.stringify(filters)} class="filters" onSubmit={sending(apply)}>
+    <form class="filters" onSubmit={sending(apply)}>
       <Field
         id="id"
         class="when"

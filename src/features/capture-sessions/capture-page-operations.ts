@@ -19,10 +19,13 @@ export type CapturePageChanges = Partial<Omit<CapturePageSettings, 'logo'>> & {
  */
 export async function changeCapturePage(
   audited: AuditedUnitOfWork,
-  { id }: TenantRecord,
+  known: TenantRecord,
   actor: Actor,
   { logo: file, ...changes }: CapturePageChanges,
 ): Promise<TenantRecord> {
+  const { id } = known
+  // Refused settings cost neither a look at the picture nor a transaction.
+  checkedCapturePage({ ...capturePageSettings(known), ...changes })
   const made = file && (await encodeLogo(file))
   return audited.run(id, actor, async (tx) => {
     const { setSettings, putLogo, deleteLogo } = tx.statements(capturePageWriter)

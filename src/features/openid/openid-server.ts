@@ -130,13 +130,12 @@ export class OpenIdServer {
       // The provider reads from it the path under which it is mounted.
       Object.assign(message, { originalUrl: request.path + query })
       if (uid === undefined) return void application(message, response)
-      interact(message, response).then(
-        ({ status, headers, body }) => response.writeHead(status, headers).end(body),
-        (error) => {
+      interact(message, response)
+        .then(({ status, headers, body }) => response.writeHead(status, headers).end(body))
+        .catch((error) => {
           failure = error
           response.writeHead(500).end()
-        },
-      )
+        })
     }
     const origin = new URL(this.parts.origin())
     const answer = await inject(dispatch as never, {

@@ -156,7 +156,7 @@ overTransports((transport) => {
       await visitor.enter()
       const { tenancy, store } = running.service.core
       const record = await other.record()
-      await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0))
+      await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'sandbox', 0, null))
       expect((await visitor.open()).status).toBe(410)
       expect((await visitor.post('challenge')).status).toBe(401)
     })

@@ -76,7 +76,9 @@ overTransports((transport) => {
         address: OFFICE,
         tenant: null,
       })
-      await store.transaction('installation', (tx) => tenancy.reissueKey(tx, record, 'production', MINUTE_MS))
+      await store.transaction('installation', (tx) =>
+        tenancy.reissueKey(tx, record, 'production', MINUTE_MS, null),
+      )
       running.clock.advance(HOUR_MS)
       const late = await apiClient(running.service.url('production'), key).health(FROM_OFFICE)
       expect(late.status).toBe(401)

@@ -92,8 +92,11 @@ function options(host: HTMLElement, latest: { current: ChartProps }): uPlot.Opti
   const css = (name: string) => {
     // A variable for both themes becomes a color only where it is used as one.
     host.style.color = `var(${name})`
+    // A page with forced colors would answer that of its text for each.
+    host.style.forcedColorAdjust = 'none'
     const { color } = getComputedStyle(host)
     host.style.color = ''
+    host.style.forcedColorAdjust = ''
     return color
   }
   const font = `11px ${getComputedStyle(host).fontFamily}`

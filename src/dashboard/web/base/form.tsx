@@ -37,7 +37,8 @@ export function givenIn(form?: HTMLFormElement) {
   return {
     /** Without the spaces around it, and empty where the form lacks the field. */
     text: <Value extends string>(name: string) => textOf(name) as Value,
-    password: typed,
+    /** With the spaces around it. */
+    typed,
     number: (name: string) => (textOf(name) === '' ? null : Number(textOf(name))),
     /** Returns the values of the boxes of this name that are checked. */
     checked: <Value extends string>(name: string) => data.getAll(name) as Value[],

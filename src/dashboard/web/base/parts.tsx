@@ -204,7 +204,7 @@ function Confirm(props: { question: Question; onAnswer: (given: Given | null) =>
       title={title}
       submit={confirm}
       isDanger={typeof isDanger === 'function' ? isDanger(given) : isDanger}
-      isDisabled={typed !== undefined && typed !== given.text('typed-to-confirm')}
+      isDisabled={typed !== undefined && typed !== given.typed('typed-to-confirm')}
       onInput={setGiven}
       onSend={(close, given) => {
         sent.current = given

@@ -81,6 +81,7 @@ export function AuditPage({ tenantId }: { tenantId: string }) {
         }
       >
         <FilterForm
+          key={JSON.stringify(log.filters)}
           log={log}
           findSubject={(user_id) => callTenant(tenantId, 'POST /audit/subject', { user_id })}
         >

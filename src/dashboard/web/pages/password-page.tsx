@@ -12,8 +12,8 @@ export function PasswordPage(props: { onChanged: () => void }) {
   const { problem, isBusy, isDone, run } = useAction()
   const submit = (given: Given, form: HTMLFormElement) =>
     run(async () => {
-      const password = given.password('new-password')
-      if (password !== given.password('new-password-again'))
+      const password = given.typed('new-password')
+      if (password !== given.typed('new-password-again'))
         throw new Error('The two passwords are not the same.')
       await callOperator('POST /password', { password })
       form.reset()

@@ -56,6 +56,7 @@ export function RequestsPage({ tenantId }: { tenantId: string }) {
       </div>
       <Card title="Latest requests" hint={page.value && keptText(page.value.kept)}>
         <FilterForm
+          key={JSON.stringify(log.filters)}
           log={log}
           idHint="also your own X-Request-Id"
           findSubject={(user_id) => callTenant(tenantId, 'POST /requests/subject', { user_id, environment })}

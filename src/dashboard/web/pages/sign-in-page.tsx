@@ -21,12 +21,12 @@ export function SignInPage(props: {
   useEffect(() => {
     waysToSignIn().then(setWays, () => {})
   }, [])
-  const submit = ({ text, password }: Given) => {
+  const submit = ({ text, typed }: Given) => {
     setShown(false)
     void run(async () => {
       const [name, code] = [text('name'), text('code')]
       const who =
-        link === null ? { ...(name && { name }), password: password('password') } : { login_token: link }
+        link === null ? { ...(name && { name }), password: typed('password') } : { login_token: link }
       try {
         props.onSignedIn(await signIn({ ...who, ...(code && { code }) }))
       } catch (error) {

@@ -97,7 +97,7 @@ export class AuthenticationChannel {
       if (!(error instanceof RefusedRequest)) throw error
       const { code, detail } = error
       await this.parts.refusals.record({ code, environment: this.environment, clientId, detail, ...noted })
-      return json({ error: code }, STATUS_OF_REFUSAL[code])
+      return json({ error: code }, STATUS_OF_REFUSAL[code] ?? 400)
     }
   }
 

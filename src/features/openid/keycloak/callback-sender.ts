@@ -107,11 +107,11 @@ export class CallbackSender {
     })
     if (status >= 500 || status === 429) return 'unavailable'
     if (status !== 200 || !['completed', 'cancelled'].includes(String(body.status))) return null
+    // A session that was cancelled keeps the result of the last try.
+    if (body.status === 'cancelled' && !body.disowned)
+      return { status: 'CANCELLED', refused: { code: 'user_gave_up' } }
     const approval = approvalIn(body, userId, asked, client.acr)
-    if ('code' in approval) {
-      const isCancelled = body.status === 'cancelled' && !body.disowned
-      return { status: isCancelled ? 'CANCELLED' : 'UNAUTHORIZED', refused: approval }
-    }
+    if ('code' in approval) return { status: 'UNAUTHORIZED', refused: approval }
     return canonicalJson(approval.action) === canonicalJson(action)
       ? { status: 'SUCCEED' }
       : { status: 'UNAUTHORIZED', refused: { code: 'action_not_valid' } }
