@@ -37,7 +37,7 @@ export function givenIn(form?: HTMLFormElement) {
   return {
     /** Without the spaces around it, and empty where the form lacks the field. */
     text: <Value extends string>(name: string) => textOf(name) as Value,
-    /** With the spaces around it. */
+    /** The text as it was typed. */
     typed,
     number: (name: string) => (textOf(name) === '' ? null : Number(textOf(name))),
     /** Returns the values of the boxes of this name that are checked. */
