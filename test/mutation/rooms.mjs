@@ -55,6 +55,7 @@ export const ROOMS = {
       'clients/node/webhook.ts',
     ],
     tests: [
+      'test/client/capture-session.test.ts',
       'test/client/replay-store.test.ts',
       'test/client/response-signature.properties.test.ts',
       'test/client/trust-inputs.test.ts',
