@@ -246,15 +246,6 @@ overTransports((transport) => {
         return_url: `${RETURN_ORIGIN}/transfers/7?tab=1&capture_session=${id}`,
       })
     })
-
-    it('loses the phone’s link when another one is created', async () => {
-      const { visitor } = await session()
-      await visitor.open()
-      const first = new Visitor((await visitor.post('phone')).body.url)
-      await first.open()
-      await visitor.post('phone')
-      expect((await first.open()).status).toBe(404)
-    })
   })
 
   describe('the hosted page', () => {

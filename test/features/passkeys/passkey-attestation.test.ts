@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { attestingRoot } from '../../../src/features/passkeys/checks/passkey-attestation.js'
-import { checkRegistration } from '../../../src/features/passkeys/checks/passkey-check.js'
+import { checkRegistration, strengthOf } from '../../../src/features/passkeys/checks/passkey-check.js'
 import {
   fingerprintOf,
   PASSKEY_DEFAULTS,
@@ -10,48 +10,60 @@ import {
 } from '../../../src/features/passkeys/passkey-settings.js'
 import { DAY_MS } from '../../../src/lib/clock.js'
 import { MODEL, maker } from '../../support/attestations.js'
-import { type Attestation, SoftwareAuthenticator } from '../../support/authenticator.js'
+import { SoftwareAuthenticator } from '../../support/authenticator.js'
 import { ORIGIN, RP_ID } from '../../support/passkeys.js'
 
 const [known, stranger] = [maker(), maker('Stranger')]
-const { chain, key } = known.attest()
+const { chain } = known.attest()
 const foreign = stranger.attest()
+const OTHER_MODEL = 'ffffffff-0000-4000-8000-000000000000'
+
+type Claims = Parameters<SoftwareAuthenticator['create']>[1]
 afterAll(() => {
   known.remove()
   stranger.remove()
 })
 
-describe('a registration where the tenant lists authenticators', () => {
-  const register = (attestation: Attestation | undefined, changes: Partial<PasskeySettings> = {}) => {
+describe('the attestation of a registration', () => {
+  const settings = { ...PASSKEY_DEFAULTS, rpId: RP_ID, origins: [ORIGIN], roots: [known.root] }
+  const register = async (claims: Claims, changes: Partial<PasskeySettings> = {}) => {
     const challenge = Buffer.alloc(32, 7).toString('base64url')
     const options = { rp: { id: RP_ID }, challenge, user: { id: 'AAAA' } }
-    const answer = new SoftwareAuthenticator({ origin: ORIGIN }).create(
-      options,
-      attestation ? { attestation } : {},
-    )
-    const listed = { aaguids: [MODEL], roots: [known.root] }
-    const settings = { ...PASSKEY_DEFAULTS, rpId: RP_ID, origins: [ORIGIN], ...listed, ...changes }
-    return checkRegistration(settings, answer as never, challenge)
+    const answer = new SoftwareAuthenticator({ origin: ORIGIN }).create(options, claims)
+    return checkRegistration({ ...settings, ...changes }, answer as never, challenge)
   }
-  const refused = (words: string) => ({
-    code: 'passkey_not_allowed',
-    message: expect.stringContaining(words),
+  const authority = new X509Certificate(known.root).raw
+  const forged = { ...foreign, chain: [...foreign.chain, authority] }
+
+  /** How an attestation counts, and how it does where models are listed. */
+  const [UNLISTED, INVALID] = [
+    ['swk', 'passkey_not_allowed'],
+    ['passkey_invalid', 'passkey_invalid'],
+  ] as const
+  it.each<[string, Claims, readonly [string, string]]>([
+    ['of an authority that is named', { attestation: known.attest() }, ['hwk', 'hwk']],
+    ['of a synced passkey', { attestation: known.attest(), isSynced: true }, ['swk', 'swk']],
+    ['that is missing', {}, UNLISTED],
+    ['by the passkey itself', { attestation: 'self' }, UNLISTED],
+    ['of an authority that is not named', { attestation: foreign }, UNLISTED],
+    ['that names no model', { attestation: known.attest(null) }, UNLISTED],
+    ['of another model', { attestation: known.attest(OTHER_MODEL) }, INVALID],
+    ['that has expired', { attestation: known.attest(MODEL, -1) }, INVALID],
+    ['with a key that is not the certificate’s', { attestation: { chain, key: foreign.key } }, INVALID],
+    ['by a certificate that the authority did not sign', { attestation: forged }, UNLISTED],
+  ])('%s gives a passkey its kind, and decides where models are listed', async (_, claims, counts) => {
+    const kindOf = (changes?: object) =>
+      register(claims, changes).then(
+        (content) => strengthOf(settings, content),
+        ({ code }) => code,
+      )
+    expect([await kindOf(), await kindOf({ aaguids: [MODEL] })]).toEqual(counts)
   })
 
-  it('is taken from a listed one whose attestation leads to a root that is named', async () => {
-    expect(await register({ key, chain })).toMatchObject({ attestedBy: fingerprintOf(known.root) })
-  })
-
-  it('is refused without an attestation, with that of a stranger, and from another model', async () => {
-    const unattested = refused('with an attestation of an authority')
-    await expect(register(undefined)).rejects.toMatchObject(unattested)
-    await expect(register(foreign)).rejects.toMatchObject(unattested)
-    const aaguids = [MODEL.replace('0a1b', 'ffff')]
-    await expect(register({ key, chain }, { aaguids })).rejects.toMatchObject(refused(`the AAGUID ${MODEL}`))
-  })
-
-  it('is refused with an attestation that another key has signed', async () => {
-    await expect(register({ key: foreign.key, chain })).rejects.toMatchObject({ code: 'passkey_invalid' })
+  it('says which model is not listed', async () => {
+    const refused = register({ attestation: known.attest() }, { aaguids: [OTHER_MODEL] })
+    const message = expect.stringContaining(`the AAGUID ${MODEL}`)
+    await expect(refused).rejects.toMatchObject({ code: 'passkey_not_allowed', message })
   })
 })
 
