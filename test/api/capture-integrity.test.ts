@@ -1,10 +1,9 @@
 /** The report of a browser about a capture: in the answer, the audit log and the metrics, and never in the verdict. */
-import sharp from 'sharp'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { PolicyRequirements } from '../../src/contract/action-policy.js'
 import { expectRefusal } from '../support/answers.js'
 import { answerTo } from '../support/challenges.js'
-import { base64, face, photoOf, photosOf } from '../support/faces.js'
+import { altered, base64, photoOf, photosOf } from '../support/faces.js'
 import { sampleOf, scrape } from '../support/metrics.js'
 import { setPolicy } from '../support/policies.js'
 import { serviceOfFile } from '../support/service.js'
@@ -146,11 +145,7 @@ describe('a rule that asks for a person’s look at signals', () => {
     const clean = { capture_integrity: { signals: [] } }
     const noticed = await verify({ capture_integrity: report })
     expect(noticed.body.reason).toBe('review_required')
-    const image = base64(
-      await sharp(await face('grace'))
-        .jpeg({ quality: 40 })
-        .toBuffer(),
-    )
+    const image = base64(await altered('grace', (photo) => photo.jpeg({ quality: 40 })))
     const second = (fields: Record<string, unknown>) =>
       production.verify({ user_id: 'second', image, action: 'x', ...fields })
     const refused = await second({ ...clean, approval_id: noticed.body.verification_id })

@@ -2,7 +2,7 @@ import sharp from 'sharp'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { expectInvalid, expectRefusal } from '../support/answers.js'
 import { countRows, keptBytes } from '../support/database.js'
-import { base64, face, landscape, photoOf, photosOf } from '../support/faces.js'
+import { altered, base64, face, landscape, photoOf, photosOf } from '../support/faces.js'
 import { pngHeader, UNUSABLE, unreadableFiles } from '../support/images.js'
 import { serviceOfFile } from '../support/service.js'
 
@@ -82,11 +82,7 @@ describe('a first enrolment', () => {
   })
 
   it('turns a photo upright by its EXIF orientation', async () => {
-    const sideways = await sharp(await face('ada'))
-      .rotate(90)
-      .withMetadata({ orientation: 8 })
-      .jpeg()
-      .toBuffer()
+    const sideways = await altered('ada', (photo) => photo.rotate(90).withMetadata({ orientation: 8 }))
     expect((await production.enroll({ user_id: 'sideways', image: base64(sideways) })).status).toBe(201)
   })
 

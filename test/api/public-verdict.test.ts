@@ -4,8 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { ANNOUNCED_MS, RETIRED_KEPT_MS } from '../../src/features/public-verdicts/verdict-key-rotation.js'
 import { HOUR_MS } from '../../src/lib/clock.js'
-import { base64 } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { blank as image } from '../support/images.js'
 import { serviceOfFile, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 import { verdictKeysOfService } from '../support/verdict-keys.js'
@@ -13,7 +12,6 @@ import { verdictKeysOfService } from '../support/verdict-keys.js'
 let tenant: TestTenant
 
 const running = await serviceOfFile()
-const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
 })

@@ -81,7 +81,8 @@ describe('a recorded consent', () => {
     await setPolicy(running, tenant.id, { rules }, environments)
     onTestFinished(async () => void (await setPolicy(running, tenant.id, null, environments)))
     const verify = () => production.verify({ user_id, image: adaToday, action: 'x' })
-    expect((await verify()).body.details).toMatchObject([{ requirement: 'consent_id' }])
+    const issue = 'has consented to "terms-1"; "terms-2" is required'
+    expect((await verify()).body.details).toMatchObject([{ requirement: 'consent_id', issue }])
     await record(user_id)
     expect((await verify()).body.verdict).toBe('approved')
     // A consent makes no reference younger.

@@ -4,8 +4,7 @@ import { MINUTE_MS } from '../../src/lib/clock.js'
 import { expectInvalid, expectRefusal, expectSigned } from '../support/answers.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { keptBytes } from '../support/database.js'
-import { base64 } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { blank as image } from '../support/images.js'
 import { serviceOfFile, startService, type TestTenant } from '../support/service.js'
 import { decodeJwt, validSignatures } from '../support/trust.js'
 
@@ -13,7 +12,6 @@ let tenant: TestTenant
 const OVERLAP_MS = 30 * MINUTE_MS
 
 const running = await serviceOfFile()
-const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
 })

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { RetentionJob } from '../../src/jobs/retention.js'
 import { DAY_MS } from '../../src/lib/clock.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, photoOf } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { photoOf } from '../support/faces.js'
+import { blank as image } from '../support/images.js'
 import { serviceOfFile, serviceOfTest } from '../support/service.js'
 
 const action = 'sign in'
@@ -15,7 +15,6 @@ const running = await serviceOfFile({
   COUNTERSIGN_SANDBOX_USERS: '3',
   COUNTERSIGN_SANDBOX_RECORDS_PER_DAY: '20',
 })
-const image = base64(await plain())
 
 describe('users of the sandbox', () => {
   it('limits the sandbox users of a tenant, until one is erased', async () => {

@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { faceCrop, people } from '../biometrics/fixtures.js'
-import { base64, face, landscape, photoOf } from '../support/faces.js'
+import { altered, base64, face, landscape, photoOf } from '../support/faces.js'
 import { serviceOfFile } from '../support/service.js'
 
 const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '2', COUNTERSIGN_FMR: '1e-2' })
@@ -12,11 +12,9 @@ const today = await face('adaToday')
 const ada = await photoOf('ada')
 const adaToday = base64(today)
 const adaTilted = base64(
-  await sharp(await face('ada'))
-    .rotate(-9, { background: '#606060' })
-    .modulate({ brightness: 1.15 })
-    .jpeg({ quality: 60 })
-    .toBuffer(),
+  await altered('ada', (photo) =>
+    photo.rotate(-9, { background: '#606060' }).modulate({ brightness: 1.15 }).jpeg({ quality: 60 }),
+  ),
 )
 const grace = await photoOf('grace')
 const nobody = base64(await landscape())
@@ -78,12 +76,7 @@ describe('a verify with several images', () => {
 
   it('counts one attempt for a verify with any number of images', async () => {
     const user = await enrolled()
-    const again = base64(
-      await sharp(await face('grace'))
-        .rotate(5)
-        .jpeg()
-        .toBuffer(),
-    )
+    const again = base64(await altered('grace', (photo) => photo.rotate(5)))
     expect((await verify(user, grace, nobody, again)).body.reason).toBe('no_match')
     expect((await verify(user, adaToday)).body.verdict).toBe('approved')
   })

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import sharp from 'sharp'
+import sharp, { type Sharp } from 'sharp'
 
 const SAMPLES = join(
   dirname(createRequire(import.meta.url).resolve('@vladmandic/face-api/package.json')),
@@ -85,6 +85,11 @@ export const REPHOTOGRAPHED: Record<string, (image: Buffer) => Promise<Buffer>> 
   darkened: (image) => sharp(image).modulate({ brightness: 0.7 }).jpeg().toBuffer(),
   'scaled to 300 pixels': (image) => sharp(image).resize(300).jpeg().toBuffer(),
   'scaled to 900 pixels': (image) => sharp(image).resize(900).jpeg().toBuffer(),
+}
+
+/** The photo changed in this way, as a JPEG where the change names no format. */
+export async function altered(name: FaceName, change: (photo: Sharp) => Sharp): Promise<Buffer> {
+  return change(sharp(await face(name))).toBuffer()
 }
 
 /** A photo as a request carries it. */

@@ -11,6 +11,9 @@ export function plain(width = 96, height = 96): Promise<Buffer> {
     .toBuffer()
 }
 
+/** Such a picture as a request carries it. */
+export const blank = (await plain()).toString('base64')
+
 /** A small PNG file whose header announces a picture of this size, which it does not hold. */
 export function pngHeader(width: number, height: number): Buffer {
   const header = Buffer.alloc(13)

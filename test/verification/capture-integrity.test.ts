@@ -2,7 +2,7 @@
 import sharp, { type Sharp } from 'sharp'
 import { describe, expect, it } from 'vitest'
 import { captureIntegrity } from '../../src/verification/capture/capture-integrity.js'
-import { face } from '../support/faces.js'
+import { altered, face } from '../support/faces.js'
 
 const REPORT = { capture_integrity: { signals: [] } }
 const CHALLENGE = { ...REPORT, challenge: { challenge_id: 'chl_1', nonce: 'n', frames: [] } }
@@ -59,9 +59,7 @@ describe('the signals of a capture', () => {
   })
 
   it('name the repeat of a file that is no JPEG', async () => {
-    const png = await sharp(await face('ada'))
-      .png()
-      .toBuffer()
+    const png = await altered('ada', (photo) => photo.png())
     expect(await signals(REPORT, [png, png])).toEqual([REPEATED])
     expect(await signals(REPORT, [png, Buffer.concat([png.subarray(0, -1), Buffer.from([7])])])).toEqual([])
   })

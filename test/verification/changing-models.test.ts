@@ -3,7 +3,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import sharp from 'sharp'
 import { afterAll, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { strictThreshold } from '../../models/pack/strict-threshold.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
@@ -11,7 +10,7 @@ import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { tenantModels } from '../../src/tenants/tenant-models.js'
 import { expectCode } from '../support/answers.js'
 import type { ApiClient } from '../support/client.js'
-import { base64, type FaceName, face } from '../support/faces.js'
+import { altered, base64, type FaceName, face } from '../support/faces.js'
 import { scrape } from '../support/metrics.js'
 import { writeShiftedPack } from '../support/packs.js'
 import { setPolicy } from '../support/policies.js'
@@ -135,12 +134,7 @@ describe('templates of the new pack', () => {
       [2, [OLD, NEW]],
     ] as const) {
       running.clock.advance(2 * DAY_MS)
-      const image = base64(
-        await sharp(await face('ada'))
-          .blur(blur)
-          .jpeg()
-          .toBuffer(),
-      )
+      const image = base64(await altered('ada', (photo) => photo.blur(blur)))
       const assessed = await api.enroll({ user_id: 'anybody', image, dry_run: true })
       expect(assessed.body.quality.passed).toBe(models.length === 2)
       const { body } = await api.verify({ user_id: 'ada', image, action })
@@ -159,12 +153,7 @@ describe('templates of the new pack', () => {
     expect(first).toMatchObject({ verdict: 'rejected', reason: 'second_approval_required' })
     expect(first.score).toBeGreaterThan(strictBound())
     expect(await modelsOf('first')).toEqual([OLD])
-    const image = base64(
-      await sharp(await face('grace'))
-        .blur(2)
-        .jpeg()
-        .toBuffer(),
-    )
+    const image = base64(await altered('grace', (photo) => photo.blur(2)))
     const second = await api.verify({
       ...{ user_id: 'second', image, action },
       approval_id: first.verification_id,

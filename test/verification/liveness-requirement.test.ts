@@ -6,8 +6,7 @@ import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { LivenessRequirement } from '../../src/config/liveness-requirement.js'
 import { missingLiveness, strictest } from '../../src/verification/liveness.js'
 import { answerTo } from '../support/challenges.js'
-import { base64 } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { blank } from '../support/images.js'
 import { writeLivenessPack } from '../support/liveness-pack.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
@@ -47,11 +46,9 @@ describe.each([
 ])('a service %s', (_, hasPassive) => {
   let running: TestService
   let modelsDir: string
-  let blank: string
   let users = 0
 
   beforeAll(async () => {
-    blank = base64(await plain())
     modelsDir = temporaryFolder()
     if (hasPassive) await writeLivenessPack(join(modelsDir, 'brought'), inject('modelsDir'))
     const pack = { MODELS_DIR: modelsDir, MODEL_PACK: 'brought', ACCEPT_PACK: 'brought' }

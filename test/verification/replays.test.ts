@@ -1,14 +1,12 @@
 import sharp from 'sharp'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { DAY_MS } from '../../src/lib/clock.js'
-import { base64, face, photosOf } from '../support/faces.js'
+import { altered, base64, face, photosOf } from '../support/faces.js'
 import { serviceOfFile } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
 const [ada, adaToday, joan] = await photosOf('ada', 'adaElsewhere', 'joan')
-const recompressed = await sharp(await face('adaElsewhere'))
-  .jpeg({ quality: 88 })
-  .toBuffer()
+const recompressed = await altered('adaElsewhere', (photo) => photo.jpeg({ quality: 88 }))
 const adaTodayRecompressed = base64(recompressed)
 
 for (const policy of ['reject_identical', 'report', 'reject'] as const) {
@@ -69,10 +67,9 @@ for (const policy of ['reject_identical', 'report', 'reject'] as const) {
 
     it('detects a replay that hides among other images', async () => {
       expect(await verify(adaToday)).toMatchObject(fresh)
-      const other = await sharp(await face('ada'))
-        .rotate(-9, { background: '#606060' })
-        .jpeg({ quality: 60 })
-        .toBuffer()
+      const other = await altered('ada', (photo) =>
+        photo.rotate(-9, { background: '#606060' }).jpeg({ quality: 60 }),
+      )
       expect(await verify([base64(other), adaToday])).toMatchObject(replayed)
     })
 
@@ -210,12 +207,7 @@ describe('the same capture once more within seconds', () => {
     expect((await verify()).body).toMatchObject({ verdict: 'approved' })
     for (let i = 0; i < 10; i++)
       expect((await verify({}, null)).body).toMatchObject({ reason: 'replayed_capture' })
-    const image = base64(
-      await sharp(await face('adaElsewhere'))
-        .rotate(1)
-        .jpeg()
-        .toBuffer(),
-    )
+    const image = base64(await altered('adaElsewhere', (photo) => photo.rotate(1)))
     expect((await verify({ image })).body).toMatchObject({ verdict: 'approved' })
     // Nor does it end a series of rejections.
     const other = await face('joan')

@@ -4,7 +4,7 @@ import { expectRefusal, expectSigned } from '../support/answers.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { withDatabase } from '../support/database.js'
 import { base64, photoOf } from '../support/faces.js'
-import { plain } from '../support/images.js'
+import { blank as image } from '../support/images.js'
 import { serviceOfFile, serviceOfTest, startService, type TestTenant } from '../support/service.js'
 import { decodeJwt } from '../support/trust.js'
 
@@ -13,7 +13,6 @@ let sandbox: ApiClient
 const action = { type: 'transfer' }
 
 const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
-const image = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   sandbox = tenant.sandbox

@@ -3,8 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { allowReturn, lookAt, newSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
 import { poll } from '../../support/command.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { childrenOf } from '../../support/process-tree.js'
 import { serviceOfFile, WITH_PATIENT_PAGE } from '../../support/service.js'
 
@@ -19,7 +18,6 @@ const running = await serviceOfFile(WITH_PATIENT_PAGE, { ownEngine: true })
 const engine = children().find((pid) => !before.has(pid)) ?? 0
 const tenant = await running.tenant()
 await allowReturn(running, tenant)
-const blank = base64(await plain())
 
 /** Sends a request while the engine is stopped, so that it stays in flight as long as `meanwhile` needs. @returns its status */
 async function inFlight(send: () => Promise<{ status: number }>, meanwhile: () => Promise<void>) {

@@ -22,7 +22,7 @@ import { takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
 import { withDatabase } from '../../support/database.js'
 import { base64, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import {
   serviceOfTest,
   startService,
@@ -33,8 +33,6 @@ import {
 } from '../../support/service.js'
 import { overTransports } from '../../support/transports.js'
 import { decodeJwt } from '../../support/trust.js'
-
-const blank = base64(await plain())
 
 overTransports((transport) => {
   let running: TestService

@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { CaptureSessionBook } from '../../../src/features/capture-sessions/capture-session-book.js'
 import { allowReturn, lookAt, newPerson, newSession, proofIn, Visitor } from '../../support/capture-page.js'
-import { base64, photoOf } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { photoOf } from '../../support/faces.js'
+import { blank } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
 import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/service.js'
@@ -11,7 +11,6 @@ import { serviceOfFile, type TestTenant, WITH_OPENID } from '../../support/servi
 let tenant: TestTenant
 
 const running = await serviceOfFile(WITH_OPENID)
-const blank = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)

@@ -8,8 +8,8 @@ import { InternalApi } from '../../../src/http/internal-api.js'
 import { allowReturn, newSession, type Visitor } from '../../support/capture-page.js'
 import type { ApiClient } from '../../support/client.js'
 import { countRows } from '../../support/database.js'
-import { base64, photoOf } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { photoOf } from '../../support/faces.js'
+import { blank } from '../../support/images.js'
 import { serviceOfFile, type TestTenant } from '../../support/service.js'
 
 let tenant: TestTenant
@@ -80,7 +80,7 @@ describe('a consent text of a session’s own', () => {
 
   it('is kept nowhere when the enrollment is refused', async () => {
     const visitor = await agreed('grace', enrolment)
-    expect((await capture(visitor, base64(await plain()))).state).toBe('again')
+    expect((await capture(visitor, blank)).state).toBe('again')
     expect(await rowsIn('own_consent_text')).toBe(0)
   })
 

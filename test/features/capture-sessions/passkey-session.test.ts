@@ -4,15 +4,13 @@ import { expectRefusal } from '../../support/answers.js'
 import { SoftwareAuthenticator } from '../../support/authenticator.js'
 import { ACTION, askForSession, lookAt, newSession } from '../../support/capture-page.js'
 import { answerTo } from '../../support/challenges.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank as image } from '../../support/images.js'
 import { startPasskeyPage } from '../../support/passkey-page.js'
 import { passkeysPath, registered, usePasskeys } from '../../support/passkeys.js'
 import { decodeJwt } from '../../support/trust.js'
 
 const { running, tenant, origin } = await startPasskeyPage()
 afterAll(() => running.stop())
-const image = base64(await plain())
 
 let users = 0
 const look = (id: string) => lookAt(tenant.sandbox, id)

@@ -11,8 +11,7 @@ import {
   Visitor,
 } from '../../support/capture-page.js'
 import { keptBytes } from '../../support/database.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { setPolicy } from '../../support/policies.js'
 import { serviceOfFile, WITH_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -20,7 +19,6 @@ import { decodeJwt } from '../../support/trust.js'
 const running = await serviceOfFile(WITH_PAGE)
 const tenant = await running.tenant()
 await allowReturn(running, tenant)
-const blank = base64(await plain())
 const WRONG = 'A'.repeat(43)
 
 async function begun(fields: Record<string, unknown> = {}) {

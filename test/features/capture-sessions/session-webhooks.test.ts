@@ -11,8 +11,7 @@ import { bodyOf } from '../../../src/features/webhooks/webhook-schemas.js'
 import { RetentionJob } from '../../../src/jobs/retention.js'
 import { MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
 import { allowReturn, newPerson, newSession } from '../../support/capture-page.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { serviceOfFile, type TestTenant, WITH_PAGE } from '../../support/service.js'
 
 const TTL_MS = 15 * MINUTE_MS
@@ -22,7 +21,6 @@ const GRACE_MS = UPLOAD_MS + DEADLINE_MS
 let tenant: TestTenant
 
 const running = await serviceOfFile({ ...WITH_PAGE, COUNTERSIGN_DEADLINE_MS: String(DEADLINE_MS) })
-const blank = base64(await plain())
 beforeEach(async () => {
   tenant = await running.tenant()
   await allowReturn(running, tenant)

@@ -11,7 +11,7 @@ import { allowReturn, lookAt, newSession } from '../../support/capture-page.js'
 import { takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { check } from '../../support/properties.js'
 import { serviceOfFile, WITH_PATIENT_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -21,7 +21,6 @@ const running = await serviceOfFile(WITH_PATIENT_PAGE)
 const tenant = await running.tenant()
 await allowReturn(running, tenant, { company: 'Bank of Ada' })
 const production: ApiClient = await running.production(tenant)
-const blank = base64(await plain())
 
 const payee = { name: 'دار الكتب', account: 'DE89370400440532013000' }
 const payment = { type: 'payment', amount: '1250.00', currency: 'EUR', payee }

@@ -9,8 +9,7 @@ import { freePorts } from '../../../src/http/free-port.js'
 import { allowReturn, askForSession, RETURN_ORIGIN, Visitor } from '../../support/capture-page.js'
 import { apiClient } from '../../support/client.js'
 import { ENTRA_REDIRECT, SimulatedEntra } from '../../support/entra-id.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { OpenIdBrowser } from '../../support/openid-browser.js'
 import { serviceOfFile } from '../../support/service.js'
@@ -40,7 +39,6 @@ const running = await serviceOfFile({
   COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s',
 })
 const tenant = await running.tenant()
-const blank = base64(await plain())
 const entra = await SimulatedEntra.start(running.clock)
 const { tenantId, appId, metadataUrl } = entra
 const { record: entraClient } = await OpenIdApplication.add(running, tenant, {

@@ -14,7 +14,7 @@ import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { expectRefusal } from '../../support/answers.js'
 import { answerTo, takes } from '../../support/challenges.js'
 import { base64, type FaceName, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { writeBroughtPack } from '../../support/packs.js'
 import { serviceOfFile } from '../../support/service.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
@@ -39,7 +39,6 @@ const running = await serviceOfFile({
 })
 const tenant = await running.tenant()
 const production = await running.production(tenant)
-const blank = base64(await plain())
 afterAll(async () => {
   await rm(modelsDir, { recursive: true, force: true })
 })

@@ -9,7 +9,7 @@ import { expectRefusal } from '../../support/answers.js'
 import { answerTo, takes } from '../../support/challenges.js'
 import { countRows } from '../../support/database.js'
 import { base64, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { operationsOf } from '../../support/operations.js'
 import { serviceOfFile } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
@@ -17,7 +17,6 @@ import { decodeJwt } from '../../support/trust.js'
 const running = await serviceOfFile({ COUNTERSIGN_SANDBOX_RATE_LIMIT: '1000/s' })
 const tenant = await running.tenant({ ratePerSecond: 1000 })
 const production = await running.production(tenant)
-const blank = base64(await plain())
 
 const action = { type: 'wire_transfer', amount: '1250.00' }
 let users = 0

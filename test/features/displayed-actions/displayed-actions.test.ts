@@ -13,14 +13,13 @@ import { allowReturn, RETURN_ORIGIN } from '../../support/capture-page.js'
 import { answerTo, takes } from '../../support/challenges.js'
 import type { ApiClient } from '../../support/client.js'
 import { base64, face } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank as image } from '../../support/images.js'
 import { serviceOfFile, serviceOfTest, WITH_PAGE } from '../../support/service.js'
 import { decodeJwt } from '../../support/trust.js'
 
 const running = await serviceOfFile(WITH_PAGE)
 const tenant = await running.tenant()
 await allowReturn(running, tenant)
-const image = base64(await plain())
 
 const user_id = 'ada+match'
 const return_url = `${RETURN_ORIGIN}/done`
@@ -30,15 +29,7 @@ const post = (path: string, fields: object) =>
   tenant.sandbox.call('POST', `/v1/${path}`, { user_id, ...fields })
 
 const CALLS: Array<[string, object, number]> = [
-  [
-    'verify',
-    {
-      get image() {
-        return image
-      },
-    },
-    200,
-  ],
+  ['verify', { image }, 200],
   ['challenges', {}, 201],
   ['capture-sessions', { return_url }, 201],
 ]

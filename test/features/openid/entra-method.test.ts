@@ -8,8 +8,7 @@ import { OPENID_ANNOUNCED_MS, OpenIdKeyRotation } from '../../../src/features/op
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/lib/clock.js'
 import { Visitor } from '../../support/capture-page.js'
 import { ENTRA_REDIRECT, type EntraAsk, SimulatedEntra } from '../../support/entra-id.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { OpenIdApplication } from '../../support/openid-application.js'
 import { confirmAt, type Opened, OpenIdBrowser } from '../../support/openid-browser.js'
 import { rsaKey } from '../../support/rsa-keys.js'
@@ -40,7 +39,7 @@ async function register(keys: { metadataUrl?: string; jwks?: unknown }, name = '
 async function enroll(oid: string): Promise<void> {
   const { status } = await tenant.sandbox.enroll({
     user_id: `${entra.tenantId}.${oid}`,
-    images: [base64(await plain())],
+    images: [blank],
   })
   expect(status).toBe(201)
 }

@@ -11,8 +11,7 @@ import { callbackReader } from '../../../src/features/openid/openid-tables.js'
 import { webhookReader } from '../../../src/features/webhooks/webhook-tables.js'
 import { MINUTE_MS } from '../../../src/lib/clock.js'
 import { Visitor } from '../../support/capture-page.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { Keycloak } from '../../support/keycloak.js'
 import { OpenIdApplication, openIdClients } from '../../support/openid-application.js'
 import { rsaKey } from '../../support/rsa-keys.js'
@@ -27,7 +26,6 @@ let keycloak: Keycloak
 let application: OpenIdClient
 
 const running = await serviceOfFile(WITH_OPENID)
-const blank = base64(await plain())
 
 beforeEach(async () => {
   tenant = await running.tenant()

@@ -1,5 +1,5 @@
 /** Tests of how every store keeps the state of the OpenID provider. */
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { captureSessionWriter } from '../../../src/features/capture-sessions/capture-tables.js'
 import {
   type CallbackRecord,
@@ -11,7 +11,7 @@ import {
   openIdStateReader,
   openIdStateWriter,
 } from '../../../src/features/openid/openid-tables.js'
-import { AT, bytes, captureSession, tenant } from '../../support/records.js'
+import { AT, bytes, captureSession } from '../../support/records.js'
 import { overStores } from '../../support/stores.js'
 
 const state = (name: string, fields: Partial<OpenIdStateRecord> = {}): OpenIdStateRecord => ({
@@ -31,7 +31,9 @@ overStores((stores) => {
   const writingState = stores.writing(openIdStateWriter)
   const writingClient = stores.writing(openIdClientWriter)
   const writingCallback = stores.writing(callbackWriter)
+  const writingSession = stores.writing(captureSessionWriter)
   const { write } = stores
+  beforeEach(() => stores.insert({ tenants: ['a', 'b'] }))
 
   describe('the state of the OpenID provider', () => {
     it('is found by its name, and replaced by a later one', async () => {
@@ -51,18 +53,18 @@ overStores((stores) => {
 
     it('is deleted by its name, with its grant or its user, and when its time is over', async () => {
       const grantId = bytes('grant')
-      await write(async (tx) => {
-        await tx.statements(openIdStateWriter).put(state('a'))
-        await tx.statements(openIdStateWriter).put(state('b', { grantId }))
-        await tx.statements(openIdStateWriter).put(state('c', { grantId }))
-        await tx.statements(openIdStateWriter).put(state('d', { expiresAt: AT + 1 }))
-        const eve = state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') })
-        await tx.statements(openIdStateWriter).put(eve)
-        expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(true)
-        expect(await tx.statements(openIdStateWriter).delete(bytes('a'))).toBe(false)
-        await tx.statements(openIdStateWriter).deleteGrant(grantId)
-        await tx.eraseSubject(bytes('eve'))
-      })
+      for (const one of [
+        state('a'),
+        state('b', { grantId }),
+        state('c', { grantId }),
+        state('d', { expiresAt: AT + 1 }),
+        state('e', { expiresAt: AT + 1, blindIndex: bytes('eve') }),
+      ])
+        await writingState.put(one)
+      expect(await writingState.delete(bytes('a'))).toBe(true)
+      expect(await writingState.delete(bytes('a'))).toBe(false)
+      await writingState.deleteGrant(grantId)
+      await write((tx) => tx.eraseSubject(bytes('eve')))
       const left = async () => {
         const found = await Promise.all([...'abcde'].map((name) => states().find(bytes(name))))
         return found.flatMap((one) => (one ? String(one.lookup) : []))
@@ -78,11 +80,8 @@ overStores((stores) => {
 
     it('is removed only by its own tenant', async () => {
       const rows = { ...client, sealed: bytes('sealed'), createdAt: AT }
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(openIdClientWriter).put(rows)
-        expect(await tx.statements(openIdClientWriter).delete('ten_b', 'oic_a')).toBe(false)
-      })
+      await writingClient.put(rows)
+      expect(await writingClient.delete('ten_b', 'oic_a')).toBe(false)
       expect(await clients().ofTenant('ten_a')).toEqual([rows])
       expect(await writingClient.delete('ten_a', 'oic_a')).toBe(true)
       expect(await clients().byId('oic_a')).toBeUndefined()
@@ -94,26 +93,23 @@ overStores((stores) => {
       (await callbacks().due(now, 10)).map(({ request }) => request.toString())
 
     it('is stored once for each request, and replaced only on purpose', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        expect(await tx.statements(callbackWriter).insert(callback('one', { nextAt: null }))).toBe(true)
-        expect(await tx.statements(callbackWriter).insert(callback('one'))).toBe(false)
-      })
+      expect(await writingCallback.insert(callback('one', { nextAt: null }))).toBe(true)
+      expect(await writingCallback.insert(callback('one'))).toBe(false)
       expect(await due(AT)).toEqual([])
       await writingCallback.put(callback('one'))
       expect(await callbacks().due(AT, 10)).toEqual([callback('one')])
     })
 
     it('is due at its time, and not while its session is open', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(captureSessionWriter).put(captureSession('open'))
-        await tx.statements(captureSessionWriter).put(captureSession('over', { status: 'completed' }))
-        await tx.statements(callbackWriter).insert(callback('of an open session', { sessionId: 'cap_open' }))
-        await tx.statements(callbackWriter).insert(callback('of one that is over', { sessionId: 'cap_over' }))
-        await tx.statements(callbackWriter).insert(callback('later', { nextAt: AT + 1 }))
-        await tx.statements(callbackWriter).insert(callback('never', { nextAt: null }))
-      })
+      await writingSession.put(captureSession('open'))
+      await writingSession.put(captureSession('over', { status: 'completed' }))
+      for (const one of [
+        callback('of an open session', { sessionId: 'cap_open' }),
+        callback('of one that is over', { sessionId: 'cap_over' }),
+        callback('later', { nextAt: AT + 1 }),
+        callback('never', { nextAt: null }),
+      ])
+        await writingCallback.insert(one)
       expect(await due(AT - 1)).toEqual([])
       expect(await due(AT)).toEqual(['of one that is over'])
       expect(await due(AT + 1)).toEqual(['of one that is over', 'later'])
@@ -121,26 +117,20 @@ overStores((stores) => {
 
     it('counts for a user while its session is open and its own time is not over', async () => {
       const blindIndex = bytes('ada')
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        for (const [name, changes] of [
-          ['open', { blindIndex }],
-          ['over', { blindIndex, status: 'completed' }],
-          ['of another', { blindIndex: bytes('bob') }],
-        ] as const) {
-          await tx.statements(captureSessionWriter).put(captureSession(name, changes))
-          await tx.statements(callbackWriter).insert(callback(name, { sessionId: `cap_${name}` }))
-        }
-      })
+      for (const [name, changes] of [
+        ['open', { blindIndex }],
+        ['over', { blindIndex, status: 'completed' }],
+        ['of another', { blindIndex: bytes('bob') }],
+      ] as const) {
+        await writingSession.put(captureSession(name, changes))
+        await writingCallback.insert(callback(name, { sessionId: `cap_${name}` }))
+      }
       expect(await callbacks().countOpen(blindIndex, AT + 9)).toBe(1)
       expect(await callbacks().countOpen(blindIndex, AT + 10)).toBe(0)
     })
 
     it('is taken by one process only, and not after it was reported', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.statements(callbackWriter).insert(callback('one'))
-      })
+      await writingCallback.insert(callback('one'))
       const take = (attempts: number) => writingCallback.take(callback('one', { attempts }), AT + 5)
       expect([await take(0), await take(0)]).toEqual([true, false])
       expect(await callbacks().due(AT + 5, 10)).toEqual([callback('one', { attempts: 1, nextAt: AT + 5 })])
@@ -151,14 +141,13 @@ overStores((stores) => {
     })
 
     it('goes with its user, its tenant and its time', async () => {
-      await write(async (tx) => {
-        await tx.insertTenant(tenant('a'))
-        await tx.insertTenant(tenant('b'))
-        await tx.statements(callbackWriter).insert(callback('erased', { blindIndex: bytes('ada') }))
-        await tx.statements(callbackWriter).insert(callback('other tenant', { tenantId: 'ten_b' }))
-        await tx.statements(callbackWriter).insert(callback('expired', { expiresAt: AT }))
-        await tx.statements(callbackWriter).insert(callback('left'))
-      })
+      for (const one of [
+        callback('erased', { blindIndex: bytes('ada') }),
+        callback('other tenant', { tenantId: 'ten_b' }),
+        callback('expired', { expiresAt: AT }),
+        callback('left'),
+      ])
+        await writingCallback.insert(one)
       await write((tx) => tx.eraseSubject(bytes('ada')))
       await write((tx) => tx.closeTenant('ten_b', AT))
       await write((tx) => tx.deleteExpired(AT))

@@ -2,8 +2,7 @@
 import { expect, it } from 'vitest'
 import { clusterSettings } from '../../../src/app/cluster-settings.js'
 import { FEATURES } from '../../../src/features/index.js'
-import { base64 } from '../../support/faces.js'
-import { plain } from '../../support/images.js'
+import { blank } from '../../support/images.js'
 import { serviceOfTest } from '../../support/service.js'
 
 const NAME = 'public-verdicts'
@@ -14,7 +13,7 @@ it('signs verdicts for the tenant only, publishes no keys and keeps none', async
   const tenant = await running.tenant()
   const { body } = await tenant.sandbox.verify({
     user_id: 'ada+match',
-    image: base64(await plain()),
+    image: blank,
     action: 'x',
   })
   expect(body).toMatchObject({ verdict: 'approved', jwt: expect.any(String), jwt_next: null })
@@ -33,7 +32,7 @@ it('signs publicly in a service without any other feature, and has the cluster c
   const tenant = await running.tenant()
   const { body } = await tenant.sandbox.verify({
     user_id: 'ada+match',
-    image: base64(await plain()),
+    image: blank,
     action: 'x',
   })
   expect(body.jwt_public.split('.')[1]).toBe(body.jwt.split('.')[1])

@@ -3,7 +3,6 @@
  * verdict, and without users.
  */
 
-import sharp from 'sharp'
 import { afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { COMMAND_LINE } from '../../../../src/audit/audited-unit-of-work.js'
 import { shadowReader } from '../../../../src/features/insight/shadow/shadow-table.js'
@@ -11,7 +10,7 @@ import { type ShadowView, shadowViews } from '../../../../src/features/insight/s
 import { agedReferenceReader } from '../../../../src/features/learning-references/aged-references.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../../../support/client.js'
-import { base64, face, photosOf } from '../../../support/faces.js'
+import { altered, base64, face, photosOf } from '../../../support/faces.js'
 import { scrape } from '../../../support/metrics.js'
 import { operationsOf } from '../../../support/operations.js'
 import { writeShiftedPack } from '../../../support/packs.js'
@@ -21,12 +20,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.js'
 const action = 'pay'
 const [ada, adaToday, grace] = await photosOf('ada', 'adaToday', 'grace')
 /** Too small for the bounds of the service. */
-const small = base64(
-  await sharp(await face('ada'))
-    .resize(110)
-    .jpeg()
-    .toBuffer(),
-)
+const small = base64(await altered('ada', (photo) => photo.resize(110)))
 const photo = { ada, adaToday, grace, small }
 const folder = temporaryFolder()
 let running: TestService
