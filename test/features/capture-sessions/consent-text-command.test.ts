@@ -1,6 +1,6 @@
 /** `countersign tenant consent-text`. */
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Core } from '../../../src/admin/core.js'
 import { loadConfig } from '../../../src/app/configuration.js'
 import { openCore } from '../../../src/app/core.js'
@@ -8,14 +8,13 @@ import { capturePageWriter } from '../../../src/features/capture-sessions/captur
 import { tablesOf } from '../../../src/features/index.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import type { StoreTransaction } from '../../../src/storage/store.js'
-import { type Workplace, workplace } from '../../support/command.js'
+import { workplaceForAll } from '../../support/command.js'
 
 const TEXT = 'We compare your face.\nFor payments only.'
 const sha256 = createHash('sha256').update(TEXT).digest()
 
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   const store = SqliteStore.open(place.path('countersign.db'), { tables: tablesOf() })
   await store.transaction('installation', (tx) =>
@@ -26,7 +25,6 @@ beforeAll(async () => {
   )
   await store.close()
 })
-afterAll(() => place?.dispose())
 
 const run = (...options: string[]) => place.run(['tenant', 'consent-text', 'acme', ...options])
 

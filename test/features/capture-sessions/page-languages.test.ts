@@ -1,6 +1,5 @@
 /** The texts of the hosted page: each language says the same things, in the name of the company and not of the product. */
 import { describe, expect, it } from 'vitest'
-import { GUIDANCE } from '../../../clients/capture/guidance-codes.js'
 import { DISPLAY_LOCALES } from '../../../src/contract/locales.js'
 import { noticePage } from '../../../src/features/capture-sessions/page/notice-page.js'
 import { PAGE_TEXTS } from '../../../src/features/capture-sessions/page/texts/page-languages.js'
@@ -17,11 +16,6 @@ describe.each(DISPLAY_LOCALES)('the texts of the hosted page in %s', (language) 
 
   it('do not name the product, which the person has never heard of', () => {
     expect(Object.values(texts).filter((text) => /countersign/i.test(text))).toEqual([])
-  })
-
-  it('contain no advice of their own, since the component has it', () => {
-    const codes: readonly string[] = GUIDANCE
-    expect(NAMES.filter((name) => codes.includes(name))).toEqual([])
   })
 
   it('give the page of an unknown link a title that names the check', () => {

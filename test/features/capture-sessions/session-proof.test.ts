@@ -14,6 +14,7 @@ import {
   stateOf,
 } from '../../../src/features/capture-sessions/page/session-changes.js'
 import { ManualClock } from '../../../src/lib/clock.js'
+import { expectCode } from '../../support/answers.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const TTL_MS = 900_000
@@ -286,12 +287,12 @@ describe('the result of a session', () => {
     const { id, token } = await issued()
     const open = { status: 'open', result: null, result_withheld: null, browser: 'same', disowned: false }
     expect((await look(id)).body).toMatchObject({ ...open, session_id: id, attempts: 0, consent: null })
-    await expect(look(id, 'A'.repeat(43))).rejects.toEqual(code('capture_proof_invalid'))
+    await expectCode(look(id, 'A'.repeat(43)), 'capture_proof_invalid')
     const proof = returned(await complete(token))!
     const withheld = { status: 'completed', result: null, result_withheld: 'proof_required' }
     expect((await look(id)).body).toMatchObject(withheld)
     const other = returned(await complete((await issued()).token))!
-    await expect(look(id, other)).rejects.toEqual(code('capture_proof_invalid'))
+    await expectCode(look(id, other), 'capture_proof_invalid')
     expect((await look(id, proof)).body).toMatchObject({
       ...{ result: { status: 200, body: answer }, result_withheld: null },
     })
@@ -323,7 +324,7 @@ describe('the result of a session', () => {
     await expect(look('cap_none')).rejects.toEqual(missing)
     await expect(look(id, undefined, { tenant: { id: 'ten_b' } })).rejects.toEqual(missing)
     await expect(look(id, undefined, { environment: 'sandbox' })).rejects.toEqual(missing)
-    await expect(look(id, undefined, { scopes: ['enroll'] })).rejects.toEqual(code('insufficient_scope'))
+    await expectCode(look(id, undefined, { scopes: ['enroll'] }), 'insufficient_scope')
     await expect(look(id, undefined, { scopes: ['verify'] })).resolves.toBeDefined()
   })
 

@@ -6,6 +6,7 @@ import { Random } from '../../hostile/random.js'
 import { headFilm } from '../../liveness/films.js'
 import { loadPipeline } from '../../liveness/pipeline.js'
 import { portraitOf } from '../../liveness/portrait.js'
+import { expectInvalid, expectRefusal } from '../../support/answers.js'
 import type { ApiClient } from '../../support/client.js'
 import { withDatabase } from '../../support/database.js'
 import { base64, face, groupPhoto, landscape } from '../../support/faces.js'
@@ -170,8 +171,7 @@ describe('guidance', () => {
     [{ frontal: 'data:image/png;base64,AAAA' }, 'frontal'],
     [{ images: [] }, 'images'],
   ])('refuses guidance for %j', async (fields, path) => {
-    const { status, body } = await ask(grace, fields)
-    expect([status, body.code, body.details[0].path]).toEqual([400, 'invalid_request', path])
+    await expectInvalid(ask(grace, fields), path)
   })
 
   it.each(['image', 'frontal'])(
@@ -183,8 +183,8 @@ describe('guidance', () => {
         [Buffer.from('nothing'), 'image_unreadable'],
       ] as const)
         for (const client of [production, tenant.sandbox]) {
-          const { status, body } = await ask(grace, { step: 'turn_left', [field]: base64(broken) }, client)
-          expect([status, body.code, body.details[0].path]).toEqual([422, code, field])
+          const asked = ask(grace, { step: 'turn_left', [field]: base64(broken) }, client)
+          await expectRefusal(asked, 422, code, { details: [{ path: field }] })
         }
     },
   )

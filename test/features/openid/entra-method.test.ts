@@ -74,6 +74,10 @@ const refusedAs = (ask: EntraAsk, error = 'access_denied') => ({
   post: { action: ENTRA_REDIRECT, fields: { error, ...(ask.form.state ? { state: ask.form.state } : {}) } },
 })
 
+async function expectRefused(ask: EntraAsk, browser?: OpenIdBrowser): Promise<void> {
+  expect(await send(ask, browser)).toMatchObject(refusedAs(ask))
+}
+
 describe('Entra ID', () => {
   it('gets an ID token with the subject of its hint, one acr and one amr', async () => {
     const ask = await entra.ask(clientId, ada)
@@ -175,7 +179,7 @@ describe('a hint', () => {
     ['without a subject', 'sub', () => ({ sub: undefined })],
   ])('is refused %s', async (_what, claim, changes) => {
     const ask = await entra.ask(clientId, ada, { id_token_hint: await entra.hint(ada, changes()) })
-    expect(await send(ask)).toMatchObject(refusedAs(ask))
+    await expectRefused(ask)
     const [entry] = await tenant.audit('openid_refused')
     expect(entry).toMatchObject({
       code: 'hint_not_valid',
@@ -206,8 +210,7 @@ describe('a hint', () => {
     'that is no JWT': () => 'hint',
   }
   it.each(Object.keys(signedOtherwise))('is refused that is signed %s', async (how) => {
-    const ask = await entra.ask(clientId, ada, { id_token_hint: await signedOtherwise[how]!() })
-    expect(await send(ask)).toMatchObject(refusedAs(ask))
+    await expectRefused(await entra.ask(clientId, ada, { id_token_hint: await signedOtherwise[how]!() }))
     expect(await codes()).toEqual(['hint_not_valid'])
   })
 
@@ -215,18 +218,17 @@ describe('a hint', () => {
     const ask = await entra.ask(clientId, ada)
     const browser = newBrowser()
     const { left } = await send(ask, browser)
-    expect(await send(ask)).toMatchObject(refusedAs(ask))
+    await expectRefused(ask)
     const claims = JSON.stringify({ id_token: { acr: { values: ['inherence'] } } })
     for (const changes of [{ state: 'other' }, { nonce: 'other' }, { claims }]) {
-      const other = { ...ask, form: { ...ask.form, ...changes } }
-      expect(await send(other, browser)).toMatchObject(refusedAs(other))
+      await expectRefused({ ...ask, form: { ...ask.form, ...changes } }, browser)
     }
     expect(await codes()).toEqual(Array(4).fill('hint_used'))
     // A second tab of the same browser stands at the same session.
     expect((await send(ask, browser)).left!.href).toBe(left!.href)
     const { post } = await browser.open(await confirmAt(left!))
     await entra.accept(ask, post!.fields, discovery())
-    expect(await send(ask, browser)).toMatchObject(refusedAs(ask))
+    await expectRefused(ask, browser)
   })
 
   it('is refused that was used before and is only spelled in another way', async () => {
@@ -239,8 +241,7 @@ describe('a hint', () => {
       .map((last) => hint.slice(0, -1) + last)
       .filter((other) => other !== hint && bytes(other).equals(bytes(hint)))
     expect(others).toHaveLength(15)
-    const again = { ...ask, form: { ...ask.form, id_token_hint: others[0]! } }
-    expect(await send(again)).toMatchObject(refusedAs(again))
+    await expectRefused({ ...ask, form: { ...ask.form, id_token_hint: others[0]! } })
     expect(await codes()).toEqual(['hint_used'])
   })
 })
@@ -264,8 +265,7 @@ describe('a request', () => {
       { claims: '{"id_token":{"acr":{"values":["inherence"]},"amr":{"values":["fpt"]}}}' },
     ],
   ])('is refused %s', async (_what, code, changes) => {
-    const ask = await entra.ask(clientId, ada, changes)
-    expect(await send(ask)).toMatchObject(refusedAs(ask))
+    await expectRefused(await entra.ask(clientId, ada, changes))
     expect(await codes()).toEqual([code])
   })
 
@@ -328,8 +328,7 @@ describe('a change of keys', () => {
     await accepted(await entra.ask(clientId, ada))
     expect(entra.fetches).toBe(1)
     entra.rollOver()
-    const early = await entra.ask(clientId, ada)
-    expect(await send(early)).toMatchObject(refusedAs(early))
+    await expectRefused(await entra.ask(clientId, ada))
     running.clock.advance(30 * SECOND_MS)
     await accepted(await entra.ask(clientId, ada))
     for (let tries = 0; tries < 3; tries++)
@@ -387,7 +386,6 @@ describe('a pinned key', () => {
     await accepted(await entra.ask(clientId, ada))
     expect(entra.fetches).toBe(0)
     entra.rollOver()
-    const ask = await entra.ask(clientId, ada)
-    expect(await send(ask)).toMatchObject(refusedAs(ask))
+    await expectRefused(await entra.ask(clientId, ada))
   })
 })

@@ -21,6 +21,8 @@ import { webhooksOf } from '../../support/webhooks.js'
 const ACR = 'urn:countersign:acr:face-active'
 const WAIT = { timeout: 15_000, interval: 50 }
 
+type Asked = Parameters<Keycloak['ask']>[0]
+
 let tenant: TestTenant
 let keycloak: Keycloak
 let application: OpenIdClient
@@ -61,7 +63,7 @@ async function links(): Promise<Array<Record<string, string>>> {
 }
 
 /** Asks for a person, and opens the link that the backend got. */
-async function ask(options: Parameters<Keycloak['ask']>[0] = {}) {
+async function ask(options: Asked = {}) {
   // Deliveries are listed by their time.
   running.clock.advance(1000)
   const asked = await keycloak.ask(options)
@@ -71,7 +73,7 @@ async function ask(options: Parameters<Keycloak['ask']>[0] = {}) {
 }
 
 /** Asks for a person. @returns the status with the error that Keycloak gets */
-async function outcome(options: Parameters<Keycloak['ask']>[0] = {}): Promise<string> {
+async function outcome(options: Asked = {}): Promise<string> {
   const { status, body } = await keycloak.ask(options)
   return `${status} ${JSON.parse(body).error}`
 }
@@ -219,9 +221,7 @@ describe('a realm of Keycloak', () => {
 })
 
 describe('a request that is not the realm’s', () => {
-  const wrong: Array<
-    [string, () => Promise<Parameters<Keycloak['ask']>[0]> | Parameters<Keycloak['ask']>[0], string]
-  > = [
+  const wrong: Array<[string, () => Promise<Asked> | Asked, string]> = [
     ['of another realm', () => ({ claims: { iss: 'https://sso.other.example/realms/x' } }), 'no application'],
     ['for somebody else', () => ({ claims: { aud: 'account' } }), 'another aud'],
     ['that has expired', () => ({ claims: { exp: Math.floor(running.clock.now() / 1000) - 1 } }), 'expired'],

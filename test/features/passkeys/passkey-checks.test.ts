@@ -24,11 +24,11 @@ afterAll(async () => {
 })
 beforeEach(() => usePasskeys(running, tenant))
 
-const action = { type: 'wire_transfer', amount: '1250.00' }
+const action: Record<string, string> = { type: 'wire_transfer', amount: '1250.00' }
 let users = 0
 
 async function register(
-  credential: (name: string) => object,
+  credential: (name: string) => object = (name) => sandboxRegistration(name),
   client: ApiClient = tenant.sandbox,
   user_id = `holder-${++users}`,
 ) {
@@ -39,18 +39,25 @@ async function register(
   return { user_id, answer: await client.call('POST', passkeysPath(user_id), fields) }
 }
 
-async function sign(user_id: string, credential: object, client: ApiClient = tenant.sandbox) {
-  const { body } = await client.call('POST', passkeysPath(user_id, '/assertion'), { action })
+/** The body of a verify with a photo that this answer of a passkey is for. */
+async function signed(
+  user_id: string,
+  credential: object,
+  client: ApiClient = tenant.sandbox,
+  asked = action,
+) {
+  const { body } = await client.call('POST', passkeysPath(user_id, '/assertion'), { action: asked })
   const { challenge_id, nonce } = body
-  const passkey_assertion = { challenge_id, nonce, credential }
-  return client.verify({ user_id, image, action, passkey_assertion })
+  return { user_id, image, action: asked, passkey_assertion: { challenge_id, nonce, credential } }
 }
+const sign = async (user_id: string, credential: object, client: ApiClient = tenant.sandbox) =>
+  client.verify(await signed(user_id, credential, client))
 
 describe('a scripted passkey of the sandbox', () => {
   it('is registered, signs for photos and for frames, and is revoked, without an authenticator', async () => {
     const { sandbox } = tenant
     await usePasskeys(running, tenant, { roots: [attesting.root] })
-    const { user_id, answer } = await register((name) => sandboxRegistration(name))
+    const { user_id, answer } = await register()
     expect(answer.status).toBe(201)
     expect(answer.body).toMatchObject({ synced: false, backed_up: false, transports: ['internal'] })
     const { body } = await sign(user_id, sandboxSignature(user_id))
@@ -76,7 +83,7 @@ describe('a scripted passkey of the sandbox', () => {
   })
 
   it('counts as a key in software where nobody attests it', async () => {
-    const { user_id } = await register((name) => sandboxRegistration(name))
+    const { user_id } = await register()
     expect((await sign(user_id, sandboxSignature(user_id))).body.passkey.amr).toBe('swk')
   })
 
@@ -93,7 +100,7 @@ describe('a scripted passkey of the sandbox', () => {
   it('has the AAGUID that a tenant lists first, so that a list can be tried', async () => {
     const aaguids = ['ffffffff-0000-4000-8000-000000000000']
     await usePasskeys(running, tenant, { aaguids, roots: [attesting.root] })
-    const { user_id, answer } = await register((name) => sandboxRegistration(name))
+    const { user_id, answer } = await register()
     expect(answer.body.aaguid).toBe(aaguids[0])
     await usePasskeys(running, tenant, {
       aaguids: ['eeeeeeee-0000-4000-8000-000000000000'],
@@ -112,18 +119,15 @@ describe('a scripted passkey of the sandbox', () => {
   )
 
   it('refuses a signature with each code, and accepts one afterwards', async () => {
-    const { user_id } = await register((name) => sandboxRegistration(name))
+    const { user_id } = await register()
     for (const outcome of PASSKEY_SIGNATURES.slice(1))
       expect((await sign(user_id, sandboxSignature(user_id, outcome))).body.code).toBe(outcome)
     expect((await sign(user_id, sandboxSignature(user_id))).body.verdict).toBe('approved')
   })
 
   it('is bound to the options, which are good once and for one action', async () => {
-    const { user_id } = await register((name) => sandboxRegistration(name))
-    const { body } = await tenant.sandbox.call('POST', passkeysPath(user_id, '/assertion'), { action })
-    const { challenge_id, nonce } = body
-    const passkey_assertion = { challenge_id, nonce, credential: sandboxSignature(user_id) }
-    const fields = { user_id, image, action, passkey_assertion }
+    const { user_id } = await register()
+    const fields = await signed(user_id, sandboxSignature(user_id))
     const other = await tenant.sandbox.verify({ ...fields, action: { ...action, amount: '1250.01' } })
     expect(other.body.code).toBe('challenge_mismatch')
     expect((await tenant.sandbox.verify(fields)).body.verdict).toBe('approved')
@@ -131,7 +135,7 @@ describe('a scripted passkey of the sandbox', () => {
   })
 
   it('is of one user only, and refuses an outcome that is not known', async () => {
-    const { user_id } = await register((name) => sandboxRegistration(name))
+    const { user_id } = await register()
     const { user_id: other, answer } = await register(() => sandboxRegistration(user_id))
     expect(answer.body.code).toBe('passkey_already_registered')
     await register((name) => sandboxRegistration(`${name}-2`), tenant.sandbox, `${other}-2`)
@@ -143,16 +147,10 @@ describe('a scripted passkey of the sandbox', () => {
   })
 
   it('stands next to a passkey of WebAuthn, whose signature is checked as in production', async () => {
-    const { user_id } = await register((name) => sandboxRegistration(name))
+    const { user_id } = await register()
     const { sandbox } = tenant
-    const permit = { type: 'register_passkey' }
-    const asked = await sandbox.call('POST', passkeysPath(user_id, '/assertion'), { action: permit })
-    const { challenge_id, nonce } = asked.body
-    const permitted = await sandbox.verify({
-      ...{ user_id, image, action: permit },
-      passkey_assertion: { challenge_id, nonce, credential: sandboxSignature(user_id) },
-    })
-    const { verification_id } = permitted.body
+    const permit = await signed(user_id, sandboxSignature(user_id), sandbox, { type: 'register_passkey' })
+    const { verification_id } = (await sandbox.verify(permit)).body
     const { authenticator } = await registered(sandbox, user_id, undefined, { verification_id })
     const good = await asserted(sandbox, user_id, action, authenticator)
     const verified = await sandbox.verify({ user_id, image, action, passkey_assertion: good })
@@ -163,10 +161,8 @@ describe('a scripted passkey of the sandbox', () => {
     // The words of a scripted answer are no signature of another credential.
     const dressed = await asserted(sandbox, user_id, action, authenticator)
     dressed.credential.response.signature = 'accepted'
-    const passkey_assertion = dressed
-    expect((await sandbox.verify({ user_id, image, action, passkey_assertion })).body.code).toBe(
-      'passkey_invalid',
-    )
+    const taken = await sandbox.verify({ user_id, image, action, passkey_assertion: dressed })
+    expect(taken.body.code).toBe('passkey_invalid')
   })
 })
 

@@ -15,6 +15,7 @@ import {
   useRegistrationGrant,
 } from '../../../src/features/passkeys/registration-permit.js'
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from '../../../src/lib/clock.js'
+import { expectCode } from '../../support/answers.js'
 
 const AT = Date.UTC(2026, 5, 1)
 const user = { tenantId: 'ten_a', environment: 'production' as const, blindIndex: randomBytes(32) }
@@ -60,30 +61,27 @@ const check = (...given: Parameters<typeof registration>) =>
   assertRegistrable(tx, vault, registration(...given))
 const grant = (possession: 'hwk' | 'swk' | null = null) =>
   grantRegistration(tx, user, 'ver_1', possession, AT)
-const coded = (code: string) => expect.objectContaining({ code })
 const BY_BACKEND = { settings: { registration: 'backend', roots: [] } }
 
 describe('a first registration', () => {
   it('needs a verdict of this user for the registration, within ten minutes', async () => {
-    await expect(check()).rejects.toEqual(coded('passkey_verdict_required'))
-    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
+    await expectCode(check(), 'passkey_verdict_required')
+    await expectCode(check('ver_1'), 'passkey_verdict_required')
     await grant()
     expect(await check('ver_1')).toBe('verdict')
     expect(await check('ver_1', { now: AT + 10 * MINUTE_MS - 1 })).toBe('verdict')
-    await expect(check('ver_1', { now: AT + 10 * MINUTE_MS })).rejects.toEqual(
-      coded('passkey_verdict_required'),
-    )
+    await expectCode(check('ver_1', { now: AT + 10 * MINUTE_MS }), 'passkey_verdict_required')
     for (const other of [
       { blindIndex: randomBytes(32) },
       { tenantId: 'ten_b' },
       { environment: 'sandbox' },
     ]) {
       const another = check('ver_1', { subject: { record: { ...record, ...other } } })
-      await expect(another).rejects.toEqual(coded('passkey_verdict_required'))
+      await expectCode(another, 'passkey_verdict_required')
     }
     // A challenge for a capture is no verdict.
     permit!.steps = 'turn:left'
-    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
+    await expectCode(check('ver_1'), 'passkey_verdict_required')
   })
 
   it('needs only the API key where the tenant says so', async () => {
@@ -96,13 +94,11 @@ describe('a first registration', () => {
     const use = () => useRegistrationGrant(tx, vault, registration('ver_1'))
     expect(await use()).toEqual({ isRecovery: false })
     expect(permit!.usedAt).toBe(AT)
-    await expect(check('ver_1')).rejects.toEqual(coded('passkey_verdict_required'))
-    await expect(use()).rejects.toEqual(coded('passkey_verdict_required'))
+    await expectCode(check('ver_1'), 'passkey_verdict_required')
+    await expectCode(use(), 'passkey_verdict_required')
     permit!.usedAt = null
     const late = { statements: () => ({ ...statements, use: async () => false }) } as never
-    await expect(useRegistrationGrant(late, vault, registration('ver_1'))).rejects.toEqual(
-      coded('passkey_verdict_required'),
-    )
+    await expectCode(useRegistrationGrant(late, vault, registration('ver_1')), 'passkey_verdict_required')
     expect(await useRegistrationGrant(late, vault, registration(undefined, BY_BACKEND))).toEqual({
       isRecovery: false,
     })
@@ -130,7 +126,7 @@ describe('a further registration', () => {
     for (const changes of [{}, BY_BACKEND]) {
       const checked = check('ver_1', changes)
       if (isTaken) expect(await checked).toBe('verdict')
-      else await expect(checked).rejects.toEqual(coded('passkey_proof_required'))
+      else await expectCode(checked, 'passkey_proof_required')
     }
   })
 
@@ -144,7 +140,7 @@ describe('a further registration', () => {
 
   it('needs the proof also where the API key is enough for the first, and for a passkey that is there', async () => {
     passkeys = [SOFTWARE]
-    await expect(check(undefined, BY_BACKEND)).rejects.toEqual(coded('passkey_proof_required'))
+    await expectCode(check(undefined, BY_BACKEND), 'passkey_proof_required')
   })
 })
 
@@ -182,17 +178,17 @@ describe('a recovery', () => {
 
   it('allows one registration, from the end of its time on for seven days', async () => {
     Object.assign(record, { passkeyRecovery: 'ver_2', passkeyRecoveryAt: AT, revokedPasskey: 'hwk' })
-    await expect(check('ver_2', { now: AT - 1 })).rejects.toEqual(coded('passkey_recovery_pending'))
+    await expectCode(check('ver_2', { now: AT - 1 }), 'passkey_recovery_pending')
     expect(await check('ver_2')).toBe('recovery')
     expect(await check('ver_2', { now: AT + 7 * DAY_MS - 1 })).toBe('recovery')
     const late = check('ver_2', { now: AT + 7 * DAY_MS })
-    await expect(late).rejects.toEqual(coded('passkey_verdict_required'))
-    await expect(check('ver_3')).rejects.toEqual(coded('passkey_verdict_required'))
+    await expectCode(late, 'passkey_verdict_required')
+    await expectCode(check('ver_3'), 'passkey_verdict_required')
     expect(await useRegistrationGrant(tx, vault, registration('ver_2'))).toEqual({ isRecovery: true })
     expect(record).toMatchObject({
       ...{ passkeyRecovery: null, passkeyRecoveryAt: null, revokedPasskey: null },
     })
-    await expect(check('ver_2')).rejects.toEqual(coded('passkey_verdict_required'))
+    await expectCode(check('ver_2'), 'passkey_verdict_required')
     expect(() => assertRecovered({ passkeyRecoveryAt: AT }, AT)).not.toThrow()
   })
 
@@ -217,7 +213,7 @@ describe('a recovery', () => {
   })
 
   it('cannot be cancelled where there is none', async () => {
-    await expect(cancelRecovery(tx, parts, recovering())).rejects.toEqual(coded('passkey_recovery_not_found'))
+    await expectCode(cancelRecovery(tx, parts, recovering()), 'passkey_recovery_not_found')
   })
 })
 

@@ -4,18 +4,17 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { apiClient } from '../../support/client.js'
-import { poll, type Workplace, workplace } from '../../support/command.js'
+import { poll, workplaceForAll } from '../../support/command.js'
 import { base64, face } from '../../support/faces.js'
 import { leash } from '../../support/leash.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let app: ChildProcess
 let said = ''
 let url: string
 let sandbox: ReturnType<typeof apiClient>
 
 beforeAll(async () => {
-  place = await workplace()
   const server = await place.host()
   const { json } = await place.ask('tenant create acme')
   sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
@@ -34,7 +33,6 @@ afterAll(async () => {
     app.kill()
     await once(app, 'exit')
   }
-  await place?.dispose()
 })
 
 const run = (...args: string[]) => place.run(['webhook', ...args, '--json'])
@@ -45,14 +43,8 @@ const isDelivered = (count: number) => async () => {
 }
 
 it('a webhook is added, tested, gets one event of an erasure, sends it again, and is removed', async () => {
-  const { code, json: endpoint } = await run(
-    'add',
-    'acme',
-    url,
-    '--sandbox',
-    '--events',
-    'user.erased, user.locked_out',
-  )
+  const options = ['--sandbox', '--events', 'user.erased, user.locked_out']
+  const { code, json: endpoint } = await run('add', 'acme', url, ...options)
   expect(code).toBe(0)
   expect(endpoint).toMatchObject({ environment: 'sandbox', url, events: ['user.erased', 'user.locked_out'] })
   expect((await run('list', 'acme')).json).toEqual([{ ...endpoint, waiting: 0, dropped: 0 }])

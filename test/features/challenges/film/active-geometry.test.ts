@@ -318,18 +318,12 @@ describe('the time that frames take', () => {
       note: { step: 0, tMs: index * intervalMs },
     }))
 
-  it('refuses a series shorter than two seconds', () => {
-    expect(faultOf(still(21, CAPTURE_LIMITS.min_duration_ms / 20), ['frontal'])).toBe(ACCEPTED)
-    expect(faultOf(still(20, CAPTURE_LIMITS.min_duration_ms / 20), ['frontal'])).toEqual({
-      guidance: 'slower',
-    })
-  })
-
-  it('refuses a series longer than twenty seconds', () => {
-    expect(faultOf(still(41, CAPTURE_LIMITS.max_duration_ms / 40), ['frontal'])).toBe(ACCEPTED)
-    expect(faultOf(still(42, CAPTURE_LIMITS.max_duration_ms / 40), ['frontal'])).toEqual({
-      guidance: 'try_again',
-    })
+  it.each([
+    ['shorter than two seconds', 21, 20, CAPTURE_LIMITS.min_duration_ms / 20, 'slower'],
+    ['longer than twenty seconds', 41, 42, CAPTURE_LIMITS.max_duration_ms / 40, 'try_again'],
+  ])('refuses a series %s', (_, accepted, refused, intervalMs, guidance) => {
+    expect(faultOf(still(accepted, intervalMs), ['frontal'])).toBe(ACCEPTED)
+    expect(faultOf(still(refused, intervalMs), ['frontal'])).toEqual({ guidance })
   })
 })
 

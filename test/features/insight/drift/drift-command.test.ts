@@ -1,19 +1,17 @@
 /** `countersign models drift --restart`, for one tenant and for all. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { loadConfig } from '../../../../src/app/configuration.js'
 import { openCore } from '../../../../src/app/core.js'
 import { isoTime } from '../../../../src/lib/clock.js'
-import { type Workplace, workplace } from '../../../support/command.js'
+import { workplaceForAll } from '../../../support/command.js'
 
 const TENANTS = ['acme', 'beta'] as const
 type Tenant = (typeof TENANTS)[number]
 
-let place: Workplace
+const place = workplaceForAll()
 beforeAll(async () => {
-  place = await workplace()
   for (const name of TENANTS) await place.run(['tenant', 'create', name])
 })
-afterAll(() => place?.dispose())
 
 /** Time from which the verifies of a tenant are compared, and the audit entries about it. */
 async function stateOf(name: Tenant) {

@@ -1,14 +1,13 @@
 /** `countersign requests`: the request log in the shell. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { apiClient } from '../../../support/client.js'
-import { poll, type Workplace, workplace } from '../../../support/command.js'
+import { poll, workplaceForAll } from '../../../support/command.js'
 import { base64, face } from '../../../support/faces.js'
 
-let place: Workplace
+const place = workplaceForAll()
 let ids: Record<'match' | 'mismatch' | 'unknown', string>
 
 beforeAll(async () => {
-  place = await workplace()
   const server = await place.host()
   const { json } = await place.run(['tenant', 'create', 'acme', '--json'])
   const sandbox = apiClient(`${server.sandbox}/v1`, json.sandbox_key)
@@ -25,7 +24,6 @@ beforeAll(async () => {
     (count) => count === 3,
   )
 })
-afterAll(() => place?.dispose())
 
 const requests = (...args: string[]) => place.run(['requests', 'acme', '--sandbox', ...args, '--json'])
 const idsOf = async (...args: string[]) =>

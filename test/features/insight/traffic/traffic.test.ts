@@ -17,7 +17,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../../src/lib/clock.js'
 import { type Store, StoreUnavailableError } from '../../../../src/storage/store.js'
 import { apiClient } from '../../../support/client.js'
 import { workplace } from '../../../support/command.js'
-import { type DashboardClient, loginToken, signIn } from '../../../support/dashboard.js'
+import { type DashboardClient, loginToken, signIn, signInAt } from '../../../support/dashboard.js'
 import { withDatabase } from '../../../support/database.js'
 import { photoOf } from '../../../support/faces.js'
 import { OPERATOR_PASSWORD } from '../../../support/operator.js'
@@ -222,12 +222,7 @@ describe('a process that is killed', () => {
     first.signal('SIGKILL')
     await first.exited
     const second = await place.host()
-    const origin = { Origin: second.admin, 'Content-Type': 'application/json' }
-    const signedIn = await fetch(`${second.admin}/api/session`, {
-      method: 'POST',
-      headers: origin,
-      body: JSON.stringify({ password: OPERATOR_PASSWORD }),
-    })
+    const signedIn = await signInAt(second.admin, { password: OPERATOR_PASSWORD })
     const cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
     for (const window of WINDOWS) {
       const path = `/api/tenants/${json.tenant_id}/traffic?window=${window}`
