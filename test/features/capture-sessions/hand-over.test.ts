@@ -114,14 +114,6 @@ describe('consent', () => {
     expect((await phone.challenge()).body.state).toBe('challenge')
     expect((await desk.challenge()).status).toBe(409)
   })
-
-  it('is asked for again at another phone', async () => {
-    const { desk, phone } = await handedOver()
-    await phone.agree()
-    const other = await desk.handOver()
-    expect((await other.open()).text).toContain('data-consented="false"')
-    expect((await other.challenge()).status).toBe(409)
-  })
 })
 
 it('the audit log of production names the device at which the person agreed, and has an entry for wrong numbers', async () => {

@@ -26,10 +26,7 @@ overStores((stores) => {
       await enrolled()
       const [second, first] = [passkey('psk_1', { createdAt: AT + 1 }), passkey('psk_2')]
       const other = passkey('psk_3', { subjectId: 'sub_eve' })
-      await write(async (tx) => {
-        for (const one of [second, first, other])
-          expect(await tx.statements(passkeyWriter).insert(one)).toBe(true)
-      })
+      for (const one of [second, first, other]) expect(await writing.insert(one)).toBe(true)
       expect(await of('sub_ada')).toEqual([first, second])
       expect(await of('sub_eve')).toEqual([other])
       const counts = ['sub_ada', 'sub_none'].map((id) => stores.store.read.credentialsOf(id))
@@ -73,13 +70,11 @@ overStores((stores) => {
 
     it('are deleted one by one by their own user only, and all with their user', async () => {
       await enrolled()
-      await write(async (tx) => {
-        for (const id of ['psk_1', 'psk_2']) await tx.statements(passkeyWriter).insert(passkey(id))
-        await tx.statements(passkeyWriter).insert(passkey('psk_3', { subjectId: 'sub_eve' }))
-        expect(await tx.statements(passkeyWriter).delete('sub_eve', 'psk_1')).toBe(false)
-        expect(await tx.statements(passkeyWriter).delete('sub_ada', 'psk_1')).toBe(true)
-        expect(await tx.statements(passkeyWriter).delete('sub_ada', 'psk_1')).toBe(false)
-      })
+      for (const id of ['psk_1', 'psk_2']) await writing.insert(passkey(id))
+      await writing.insert(passkey('psk_3', { subjectId: 'sub_eve' }))
+      expect(await writing.delete('sub_eve', 'psk_1')).toBe(false)
+      expect(await writing.delete('sub_ada', 'psk_1')).toBe(true)
+      expect(await writing.delete('sub_ada', 'psk_1')).toBe(false)
       expect(await of('sub_ada')).toEqual([passkey('psk_2')])
       expect(await write((tx) => tx.eraseSubject(bytes('ada')))).toMatchObject({ passkeys: 1 })
       expect(await of('sub_ada')).toEqual([])
