@@ -11,7 +11,7 @@ export function plain(width = 96, height = 96): Promise<Buffer> {
     .toBuffer()
 }
 
-/** Such a picture as a request carries it. */
+/** A picture of one colour as a request carries it. */
 export const blank = (await plain()).toString('base64')
 
 /** A small PNG file whose header announces a picture of this size, which it does not hold. */
