@@ -101,28 +101,23 @@ describe('a picture that is not upright', () => {
   })
 })
 
-describe('a picture that its sender has cut close', () => {
-  it('shows its face in little more than twice the distance between the eyes', async () => {
-    for (const [i, person] of people.entries()) {
-      const { sample } = await engine.verify(
-        [await (await faceCrop(person)).jpeg().toBuffer()],
-        references[i]!,
-      )
-      const [right, left] = sample.landmarks!.map(([x, y]) => ({ x, y }))
-      const eyes = Math.hypot(right!.x - left!.x, right!.y - left!.y)
-      const centre = sample.landmarks!.reduce(([x, y], point) => [x + point[0] / 5, y + point[1] / 5], [0, 0])
-      const side = Math.round(2.2 * eyes)
-      const close = await sharp(await (await faceCrop(person)).png().toBuffer())
-        .extract({
-          left: Math.max(0, Math.round(centre[0]! - side / 2)),
-          top: Math.max(0, Math.round(centre[1]! - side / 2)),
-          width: side,
-          height: side,
-        })
-        .jpeg()
-        .toBuffer()
-      const { score } = await engine.verify([close], references[i]!)
-      expect(score).toBeGreaterThan(0)
-    }
-  })
+it('a picture that its sender has cut close shows its face in little more than twice the distance between the eyes', async () => {
+  for (const [i, person] of people.entries()) {
+    const { sample } = await engine.verify([await (await faceCrop(person)).jpeg().toBuffer()], references[i]!)
+    const [right, left] = sample.landmarks!.map(([x, y]) => ({ x, y }))
+    const eyes = Math.hypot(right!.x - left!.x, right!.y - left!.y)
+    const centre = sample.landmarks!.reduce(([x, y], point) => [x + point[0] / 5, y + point[1] / 5], [0, 0])
+    const side = Math.round(2.2 * eyes)
+    const close = await sharp(await (await faceCrop(person)).png().toBuffer())
+      .extract({
+        left: Math.max(0, Math.round(centre[0]! - side / 2)),
+        top: Math.max(0, Math.round(centre[1]! - side / 2)),
+        width: side,
+        height: side,
+      })
+      .jpeg()
+      .toBuffer()
+    const { score } = await engine.verify([close], references[i]!)
+    expect(score).toBeGreaterThan(0)
+  }
 })

@@ -109,14 +109,12 @@ describe('audit verify', () => {
   })
 })
 
-describe('keys instance-secret', () => {
-  it('prints the secret that signs responses without a known tenant', async () => {
-    const server = await place.host()
-    const { code, json } = await place.ask('keys instance-secret')
-    expect(code).toBe(0)
-    const response = await apiClient(`${server.production}/v1`).health()
-    expect(response.status).toBe(401)
-    expect(validSignatures(response, { [json.id]: json.secret })).toEqual(['instance'])
-    expect((await place.run(['keys', 'instance-secret'])).stdout).toBe(`${json.secret}\n`)
-  })
+it('keys instance-secret prints the secret that signs responses without a known tenant', async () => {
+  const server = await place.host()
+  const { code, json } = await place.ask('keys instance-secret')
+  expect(code).toBe(0)
+  const response = await apiClient(`${server.production}/v1`).health()
+  expect(response.status).toBe(401)
+  expect(validSignatures(response, { [json.id]: json.secret })).toEqual(['instance'])
+  expect((await place.run(['keys', 'instance-secret'])).stdout).toBe(`${json.secret}\n`)
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { docPath } from '../../src/lib/doc-path.js'
 import { peekBackups } from '../../src/storage/sqlite/sqlite-peek.js'
 import { apiClient } from '../support/client.js'
-import { workplace, workplaceForEach } from '../support/command.js'
+import { workplaceForEach, workplaceOfTest } from '../support/command.js'
 import { damageTable } from '../support/damage.js'
 import { base64, face } from '../support/faces.js'
 
@@ -168,17 +168,13 @@ it.runIf(process.getuid?.() === 0)(
     expect((await place.run(['migrate'])).code).toBe(0)
     expect(existsSync(place.path('countersign.db'))).toBe(true)
     assertOwned(place.dataDir)
-    const backups = await workplace()
-    try {
-      const copy = backups.path('copy.db')
-      expect((await place.run(['backup', copy])).code).toBe(0)
-      const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('new', 'folder', 'countersign.db')}` }
-      expect((await place.run(['restore', copy], env)).code).toBe(0)
-      assertOwned(place.path('new'))
-      assertOwned(place.path('new', 'folder'))
-    } finally {
-      await backups.dispose()
-    }
+    const backups = await workplaceOfTest()
+    const copy = backups.path('copy.db')
+    expect((await place.run(['backup', copy])).code).toBe(0)
+    const env = { COUNTERSIGN_DATABASE: `sqlite:${place.path('new', 'folder', 'countersign.db')}` }
+    expect((await place.run(['restore', copy], env)).code).toBe(0)
+    assertOwned(place.path('new'))
+    assertOwned(place.path('new', 'folder'))
   },
 )
 

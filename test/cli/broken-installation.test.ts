@@ -3,7 +3,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
-import { type CommandResult, poll, type Workplace, workplace } from '../support/command.js'
+import type { Finding } from '../../src/cli/lib/finding.js'
+import { type CommandResult, poll, until, type Workplace, workplace } from '../support/command.js'
 import { face } from '../support/faces.js'
 import { copyPackage, type PackageCopy } from '../support/package-copy.js'
 import { childrenOf } from '../support/process-tree.js'
@@ -34,13 +35,6 @@ const BROKEN: Record<string, string> = {
 const HIDDEN: Record<string, (part: string) => Promise<void>> = {
   'is missing': (part) => copy.remove(part),
   'does not load': (part) => copy.replace(part, BROKEN[part]!),
-}
-
-interface Finding {
-  check: string
-  status: string
-  detail: string
-  remedy?: string
 }
 
 async function examine() {
@@ -197,10 +191,7 @@ describe.skipIf(process.platform !== 'linux')('an install in the folder of a run
       for (const engine of childrenOf(server.pid)) process.kill(engine, 'SIGKILL')
       await server.logged('not ready')
       // A second process has failed as well.
-      await poll(
-        async () => server.stdout().match(/"kind":"engine_process_lost"/g)?.length ?? 0,
-        (count) => count >= 3,
-      )
+      await until(() => (server.stdout().match(/"kind":"engine_process_lost"/g)?.length ?? 0) >= 3)
       expect(await readyz()).toEqual({
         status: 'not_ready',
         reasons: ['engine_down'],

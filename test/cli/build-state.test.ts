@@ -1,15 +1,15 @@
 /** Questions that npm scripts ask about a checkout before they start anything, in a copy with only the files that they read. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 let root: string
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'countersign-checkout-'))
+  root = temporaryFolder()
   mkdirSync(join(root, 'scripts'), { recursive: true })
   mkdirSync(join(root, 'src'))
   for (const name of ['bootstrap.mjs', 'build-state.mjs', 'write-build.mjs'])
@@ -17,7 +17,6 @@ beforeEach(() => {
   write('package.json', JSON.stringify({ engines: { node: '>=20.15.0' } }))
   write('tsconfig.json', JSON.stringify({ include: ['src', 'clients', 'test/faults/main.ts'] }))
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 function write(path: string, text: string): void {
   mkdirSync(dirname(join(root, path)), { recursive: true })

@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ApiClient } from '../support/client.js'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type CommandResult, workplaceForAll } from '../support/command.js'
 import { base64, face, groupPhoto, landscape } from '../support/faces.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
 const place = workplaceForAll()
-let running: TestService
-let production: ApiClient
+const running = await serviceOfFile({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
+const production = await running.production(await running.tenant())
 const photos = {} as Record<'ada' | 'adaToday' | 'grace', Buffer>
 const file = (name: string) => place.path(name)
 
@@ -20,13 +19,9 @@ beforeAll(async () => {
   await writeFile(file('landscape.jpg'), await landscape())
   await writeFile(file('text.jpg'), 'not an image')
   await writeFile(file('cut.jpg'), photos.ada.subarray(0, photos.ada.length / 2))
-  running = await startService({ COUNTERSIGN_LOCKOUT_ATTEMPTS: '0' })
-  production = await running.production(await running.tenant())
   const enrolled = await production.enroll({ user_id: 'ada', image: base64(photos.ada) })
   expect(enrolled.status).toBe(201)
 })
-afterAll(() => running?.stop())
-
 /** The command's results for Ada and others, each asked for once. */
 const comparisons = new Map<string, Promise<CommandResult>>()
 function comparedWithAda(other: 'adaToday' | 'grace'): Promise<CommandResult> {

@@ -1,6 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import Database from 'better-sqlite3'
 import { describe, expect, inject, it } from 'vitest'
+import type { Finding } from '../../src/cli/lib/finding.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { docPath } from '../../src/lib/doc-path.js'
 import { workplaceForEach } from '../support/command.js'
@@ -8,13 +9,6 @@ import { damageTable } from '../support/damage.js'
 import { writeShiftedPack } from '../support/packs.js'
 
 const place = workplaceForEach()
-
-interface Finding {
-  check: string
-  status: string
-  detail: string
-  remedy?: string
-}
 
 async function examine(env: Record<string, string> = {}) {
   const { code, json, stderr } = await place.ask('doctor', env)

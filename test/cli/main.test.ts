@@ -9,7 +9,7 @@ import { docPath } from '../../src/lib/doc-path.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { adviceOn } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
-import { workplace, workplaceForAll } from '../support/command.js'
+import { workplaceForAll, workplaceOfTest } from '../support/command.js'
 import { commandLines } from '../support/command-lines.js'
 import { base64, face } from '../support/faces.js'
 import { writeBroughtPack, writeCalibration } from '../support/packs.js'
@@ -83,22 +83,6 @@ it.each([
   expect(result).toEqual(await place.run(args))
 })
 
-describe('wrong usage', () => {
-  for (const [what, args] of Object.entries({
-    'no command': [],
-    'an unknown command': ['server'],
-    'an unknown option': ['serve', '--deamon'],
-    'a missing argument': ['tenant', 'create'],
-    'one argument too many': ['tenant', 'create', 'a', 'b'],
-    'an option without its value': ['tenant', 'create', 'a', '--fmr'],
-  }))
-    it(`ends with 2 and an explanation on stderr for ${what}`, async () => {
-      const { code, stdout, stderr } = await place.run(args)
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(/Usage: countersign|run with --help for usage/)
-    })
-})
-
 it('npm scripts report an unknown command with the known ones, and end with 2', () => {
   const bootstrap = packageFile('scripts', 'bootstrap.mjs')
   for (const command of ['tenant', 'constructor']) {
@@ -110,27 +94,43 @@ it('npm scripts report an unknown command with the known ones, and end with 2', 
   }
 })
 
-describe('wrong usage with --json', () => {
+describe('wrong usage', () => {
   it.each([
     ['an unknown command', ['tennant'], /^unknown command 'tennant'/],
     ['a missing argument', ['compare', 'a.jpg'], /^missing required argument 'b'$/],
-    ['a missing file', ['backup'], /^missing required argument 'file'$/],
+    ['one argument too many', ['tenant', 'create', 'a', 'b'], /^too many arguments for 'create'/],
     ['a missing option', ['jwt', 'abc'], /^required option '--secret <secret>' not specified$/],
     ['an unknown option', ['tenant', 'list', '--al'], /^unknown option '--al'$/],
     ['a group without a command', ['tenant'], /^A command is missing/],
     ['no command', [], /^A command is missing/],
-    [
-      'an option that cannot be',
+  ])(
+    'ends with 2 and an explanation on stderr, which --json makes one document: %s',
+    async (_, args, message) => {
+      const { code, stdout, stderr } = await place.run(args)
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(/Usage: countersign|run with --help for usage/)
+      await expectDocument(args, 'wrong_usage', message)
+    },
+  )
+
+  it('is also an option without its value', async () => {
+    const { code, stderr } = await place.run(['tenant', 'create', 'a', '--fmr'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('argument missing') })
+  })
+
+  it('is also an option that cannot be', () =>
+    expectDocument(
       ['keys', 'rotate-master', '--finish', '--new-key-file', 'x'],
-      /separate steps/,
       'invalid_option',
-    ],
-  ])('%s is one JSON document on stderr, and ends with 2', async (_, args, message, code = 'wrong_usage') => {
+      /separate steps/,
+    ))
+
+  async function expectDocument(args: string[], code: string, message: RegExp) {
     const result = await place.run([...args, '--json'])
     expect(result).toMatchObject({ code: 2, stdout: '' })
     expect(result.stderr.split('\n')).toHaveLength(2)
     expect(result.error).toEqual({ code, message: expect.stringMatching(message), ...adviceOn(code) })
-  })
+  }
 })
 
 describe('a refusal', () => {
@@ -191,19 +191,15 @@ describe('a missing database', () => {
   })
 
   it('a database without its master key gets no new one', async () => {
-    const fresh = await workplace()
-    try {
-      await fresh.run(['tenant', 'create', 'acme'])
-      await rm(fresh.path('master.key'))
-      for (const args of [
-        ['tenant', 'list'],
-        ['tenant', 'create', 'other'],
-      ]) {
-        expect((await fresh.run([...args, '--json'])).error.code).toBe('master_key_missing')
-        expect(await readdir(fresh.dataDir)).not.toContain('master.key')
-      }
-    } finally {
-      await fresh.dispose()
+    const fresh = await workplaceOfTest()
+    await fresh.run(['tenant', 'create', 'acme'])
+    await rm(fresh.path('master.key'))
+    for (const args of [
+      ['tenant', 'list'],
+      ['tenant', 'create', 'other'],
+    ]) {
+      expect((await fresh.run([...args, '--json'])).error.code).toBe('master_key_missing')
+      expect(await readdir(fresh.dataDir)).not.toContain('master.key')
     }
   })
 })
@@ -383,24 +379,20 @@ describe('--json', () => {
 })
 
 it('two first commands at the same time agree on one master key and one database', async () => {
-  const fresh = await workplace()
-  try {
-    const results = await Promise.all(
-      ['a', 'b', 'c'].map((name) => fresh.spawn(['tenant', 'create', name, '--json'])),
-    )
-    expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
-    const ids = results.map(({ json }) => json.tenant_id).sort()
-    const { json } = await fresh.ask('tenant list')
-    expect(json.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(ids)
-    // Unsealing a secret needs the key under which it was sealed.
-    const server = await fresh.host()
-    for (const { json } of results) {
-      const response = await fetch(`${server.sandbox}/v1/health`, {
-        headers: { Authorization: `Bearer ${json.sandbox_key}` },
-      })
-      expect(response.status).toBe(200)
-    }
-  } finally {
-    await fresh.dispose()
+  const fresh = await workplaceOfTest()
+  const results = await Promise.all(
+    ['a', 'b', 'c'].map((name) => fresh.spawn(['tenant', 'create', name, '--json'])),
+  )
+  expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(Array(3).fill([0, '']))
+  const ids = results.map(({ json }) => json.tenant_id).sort()
+  const { json } = await fresh.ask('tenant list')
+  expect(json.map(({ tenant_id }: { tenant_id: string }) => tenant_id).sort()).toEqual(ids)
+  // Unsealing a secret needs the key under which it was sealed.
+  const server = await fresh.host()
+  for (const { json } of results) {
+    const response = await fetch(`${server.sandbox}/v1/health`, {
+      headers: { Authorization: `Bearer ${json.sandbox_key}` },
+    })
+    expect(response.status).toBe(200)
   }
 })

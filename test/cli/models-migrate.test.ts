@@ -1,6 +1,6 @@
 /** `countersign models migrate`: each step, for all tenants or for one, without a running service. */
 import { beforeAll, expect, inject, it } from 'vitest'
-import { workplace, workplaceForAll } from '../support/command.js'
+import { workplaceForAll, workplaceOfTest } from '../support/command.js'
 import { writeShiftedPack } from '../support/packs.js'
 
 const OLD = 'baseline@1.0.0'
@@ -54,14 +54,10 @@ it('refuses an empty name of a pack, and changes no condition of the change unde
 })
 
 it('finishes at the new pack on an installation whose only tenant was deleted', async () => {
-  const empty = await workplace()
-  try {
-    await empty.run(['tenant', 'create', 'gone'])
-    await empty.run(['tenant', 'delete', 'gone', '--confirm', 'gone'])
-    const step = (...args: string[]) => empty.run(['models', 'migrate', ...args, '--json'])
-    expect((await step('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
-    expect((await step('--finish')).json).toMatchObject({ kept: NEW, dropped: OLD, moved: 0 })
-  } finally {
-    await empty.dispose()
-  }
+  const empty = await workplaceOfTest()
+  await empty.run(['tenant', 'create', 'gone'])
+  await empty.run(['tenant', 'delete', 'gone', '--confirm', 'gone'])
+  const step = (...args: string[]) => empty.run(['models', 'migrate', ...args, '--json'])
+  expect((await step('--to', place.path('shifted'))).json).toMatchObject({ from: OLD, to: NEW })
+  expect((await step('--finish')).json).toMatchObject({ kept: NEW, dropped: OLD, moved: 0 })
 })

@@ -1,17 +1,12 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { VERSION } from '../../src/lib/version.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
-let cache: string
-beforeAll(async () => {
-  cache = await mkdtemp(join(tmpdir(), 'countersign-npx-'))
-})
-afterAll(() => rm(cache, { recursive: true, force: true }))
+const cache = temporaryFolder()
 
 it.skipIf(process.platform === 'win32')(
   'the built command is executable, also where npx found it before the last build',

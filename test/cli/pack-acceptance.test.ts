@@ -6,7 +6,7 @@ import { workplaceForAll } from '../support/command.js'
 import { signIn } from '../support/dashboard.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeBroughtPack, writeCalibration, writeShiftedPack } from '../support/packs.js'
-import { startService } from '../support/service.js'
+import { serviceOfTest } from '../support/service.js'
 
 /** No pack is accepted by name. */
 const STRICT = { COUNTERSIGN_ACCEPT_PACK: '' }
@@ -80,23 +80,19 @@ describe('a pack that was measured on people enough', () => {
   })
 
   it('serves without acceptance, and contracts are limited to the rates that it reaches', async () => {
-    const running = await startService(env)
-    try {
-      expect(await running.service.packWarnings()).toEqual([])
-      const operator = await signIn(running, { password: OPERATOR_PASSWORD })
-      const refusal = { status: 400, body: { error: 'invalid_request', code: 'fmr_not_reached' } }
-      expect(await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-6 })).toMatchObject(refusal)
-      expect((await operator.call('GET', '/tenants')).body.tenants).toEqual([])
-      const { id } = (await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-4 })).body.tenant
-      const contract = { rate_per_second: 5, fmr: 1e-6 }
-      expect(await operator.call('PATCH', `/tenants/${id}`, contract)).toMatchObject(refusal)
-      expect((await operator.call('GET', '/system')).body.pack).toMatchObject({
-        grade: 'production',
-        reasons: [],
-      })
-    } finally {
-      await running.stop()
-    }
+    const running = await serviceOfTest(env)
+    expect(await running.service.packWarnings()).toEqual([])
+    const operator = await signIn(running, { password: OPERATOR_PASSWORD })
+    const refusal = { status: 400, body: { error: 'invalid_request', code: 'fmr_not_reached' } }
+    expect(await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-6 })).toMatchObject(refusal)
+    expect((await operator.call('GET', '/tenants')).body.tenants).toEqual([])
+    const { id } = (await operator.call('POST', '/tenants', { name: 'a', fmr: 1e-4 })).body.tenant
+    const contract = { rate_per_second: 5, fmr: 1e-6 }
+    expect(await operator.call('PATCH', `/tenants/${id}`, contract)).toMatchObject(refusal)
+    expect((await operator.call('GET', '/system')).body.pack).toMatchObject({
+      grade: 'production',
+      reasons: [],
+    })
   })
 
   it('warns at the start of each tenant whose rate it does not reach, with the rate that is signed', async () => {

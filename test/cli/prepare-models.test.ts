@@ -1,11 +1,11 @@
 /** The pack that a start finds, builds, or has to do without. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import { keepDefaultPack, prepareModels } from '../../src/cli/models/prepare-models.js'
 import { findEmbedderTarball } from '../models/embedder-tarball.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 /** No registry listens here. */
 const NO_REGISTRY = 'http://127.0.0.1:9/'
@@ -15,14 +15,11 @@ if (missing) console.warn(`Tests of the standard pack are skipped: ${missing}`)
 
 let modelsDir: string
 beforeEach(() => {
-  modelsDir = mkdtempSync(join(tmpdir(), 'countersign-prepare-'))
+  modelsDir = temporaryFolder()
   vi.stubEnv('npm_config_registry', NO_REGISTRY)
   vi.stubEnv('npm_config_cache', join(modelsDir, 'npm-cache'))
 })
-afterEach(() => {
-  vi.unstubAllEnvs()
-  rmSync(modelsDir, { recursive: true })
-})
+afterEach(() => void vi.unstubAllEnvs())
 
 const load = (env: Record<string, string> = {}) => loadConfig({ COUNTERSIGN_MODELS_DIR: modelsDir, ...env })
 const unreachable = expect.objectContaining({

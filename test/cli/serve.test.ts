@@ -11,6 +11,7 @@ import { apiClient } from '../support/client.js'
 import {
   poll,
   type ServerProcess,
+  until,
   type Workplace,
   workplace,
   workplaceForAll,
@@ -227,10 +228,7 @@ describe('serve', () => {
 
   it('obeys a SIGTERM that comes while it starts', async () => {
     const server = place.launch()
-    await poll(
-      async () => existsSync(place.path('countersign.db')),
-      (isThere) => isThere,
-    )
+    await until(() => existsSync(place.path('countersign.db')))
     server.signal('SIGTERM')
     expect(await server.exited).toEqual({ code: 0, signal: null })
     expect(server.stdout()).toContain('"msg":"stopped"')
@@ -239,10 +237,7 @@ describe('serve', () => {
   it('obeys a SIGTERM while many workers load, and leaves no engine', async () => {
     // Far more than the cores carry: without the signal they load for minutes.
     const server = place.launch([], { COUNTERSIGN_WORKERS: '48' })
-    await poll(
-      async () => server.stdout(),
-      (log) => log.includes('the workers load their networks'),
-    )
+    await until(() => server.stdout().includes('the workers load their networks'))
     const engine = await poll(
       async () => childrenOf(server.pid).at(0),
       (pid) => pid !== undefined,

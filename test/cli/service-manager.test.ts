@@ -1,10 +1,9 @@
 /** `countersign serve` under systemd with `Type=notify`: systemd learns when it is ready and when it begins to end. */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { poll, type Workplace, workplace } from '../support/command.js'
+import { until, type Workplace, workplace } from '../support/command.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 /** Receives datagrams at a Unix path, as systemd does; Node has no such sockets. */
 const RECEIVER = `
@@ -27,36 +26,26 @@ describe.skipIf(!canTry)('systemd', () => {
   let received = ''
   beforeEach(async () => {
     home = await workplace()
-    folder = await mkdtemp(join(tmpdir(), 'countersign-notify-'))
+    folder = temporaryFolder()
     received = ''
     receiver = spawn('python3', ['-c', RECEIVER, join(folder, 'socket')])
     receiver.stdout!.on('data', (text) => {
       received += text
     })
-    await poll(
-      async () => received,
-      (text) => text.includes('bound'),
-    )
+    await until(() => received.includes('bound'))
   })
   afterEach(async () => {
     receiver?.kill()
     await home?.dispose()
-    await rm(folder, { recursive: true, force: true })
   })
 
   it('learns that the service is ready, and that it ends', async () => {
     const server = await home.serve([], { NOTIFY_SOCKET: join(folder, 'socket') })
-    await poll(
-      async () => received,
-      (text) => text.includes('READY=1'),
-    )
+    await until(() => received.includes('READY=1'))
     expect(received).not.toContain('STOPPING=1')
     expect((await fetch(`${server.admin}/readyz`)).status).toBe(200)
     server.signal('SIGTERM')
     await server.exited
-    await poll(
-      async () => received,
-      (text) => text.includes('STOPPING=1'),
-    )
+    await until(() => received.includes('STOPPING=1'))
   })
 })

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
-import { type HostedService, workplace, workplaceForAll } from '../support/command.js'
+import { type HostedService, workplaceForAll, workplaceOfTest } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
@@ -143,15 +143,11 @@ describe('tenant list', () => {
   })
 
   it('says how to begin when there are no tenants', async () => {
-    const empty = await workplace()
-    try {
-      await empty.host()
-      const people = await empty.run(['tenant', 'list'])
-      expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
-      expect((await empty.ask('tenant list')).json).toEqual([])
-    } finally {
-      await empty.dispose()
-    }
+    const empty = await workplaceOfTest()
+    await empty.host()
+    const people = await empty.run(['tenant', 'list'])
+    expect(people).toMatchObject({ code: 0, stdout: expect.stringContaining('countersign tenant create') })
+    expect((await empty.ask('tenant list')).json).toEqual([])
   })
 })
 
@@ -302,20 +298,18 @@ describe('tenant reissue-key', () => {
     })
 })
 
-describe('tenant rotate-signing', () => {
-  it('is refused while two secrets are valid, unless --force ends the older one at once', async () => {
-    const tenant = await create('forced')
-    const first = await place.ask('tenant rotate-signing forced')
-    const refused = await place.ask('tenant rotate-signing forced')
-    expect(refused).toMatchObject({ code: 1, stdout: '', error: { code: 'rotation_in_progress' } })
-    const forced = await place.ask('tenant rotate-signing forced --force')
-    expect(forced.code).toBe(0)
-    expect(forced.json.previous.id).toBe(first.json.signing_secret.id)
-    const response = await sandbox(tenant.sandbox_key).health()
-    expect(response.headers.get('x-svc-signature')).not.toContain(tenant.signing_secret.id)
-    const { id, secret } = forced.json.signing_secret
-    expect(validSignatures(response, { [id]: secret })).toEqual([id])
-  })
+it('tenant rotate-signing is refused while two secrets are valid, unless --force ends the older one at once', async () => {
+  const tenant = await create('forced')
+  const first = await place.ask('tenant rotate-signing forced')
+  const refused = await place.ask('tenant rotate-signing forced')
+  expect(refused).toMatchObject({ code: 1, stdout: '', error: { code: 'rotation_in_progress' } })
+  const forced = await place.ask('tenant rotate-signing forced --force')
+  expect(forced.code).toBe(0)
+  expect(forced.json.previous.id).toBe(first.json.signing_secret.id)
+  const response = await sandbox(tenant.sandbox_key).health()
+  expect(response.headers.get('x-svc-signature')).not.toContain(tenant.signing_secret.id)
+  const { id, secret } = forced.json.signing_secret
+  expect(validSignatures(response, { [id]: secret })).toEqual([id])
 })
 
 describe('every tenant command', () => {
@@ -339,17 +333,12 @@ describe('every tenant command', () => {
     expect(code).toBe(0)
   })
 
-  for (const command of ['revoke-key', 'reissue-key']) {
-    it(`is wrong usage without --type: ${command}`, async () => {
-      const { code, stderr } = await place.run(['tenant', command, 'shape'])
-      expect(code).toBe(2)
-      expect(stderr).toContain('--type')
-    })
-    it(`is wrong usage with an unknown type: ${command}`, async () => {
-      const result = await place.run(['tenant', command, 'shape', '--type', 'both', '--json'])
-      expect(result).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
-    })
-  }
+  it.each(['revoke-key', 'reissue-key'])('is wrong usage without a known --type: %s', async (command) => {
+    const missing = await place.ask(`tenant ${command} shape`)
+    expect(missing).toMatchObject({ code: 2, error: { message: expect.stringContaining('--type') } })
+    const unknown = await place.ask(`tenant ${command} shape --type both`)
+    expect(unknown).toMatchObject({ code: 2, error: { code: 'invalid_option' } })
+  })
 })
 
 describe('tenant show, update, suspend, resume and delete', () => {
@@ -414,20 +403,14 @@ describe('tenant show, update, suspend, resume and delete', () => {
   })
 })
 
-describe('links to the dashboard', () => {
-  it('lead to the running service, also where the shell of the command has another address', async () => {
-    const other = await workplace()
-    try {
-      const running = await other.host()
-      await other.ask('tenant create linked')
-      const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
-      const link = await other.ask('tenant login-link linked', elsewhere)
-      expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
-      await running.stop()
-      const later = await other.ask('tenant login-link linked', elsewhere)
-      expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
-    } finally {
-      await other.dispose()
-    }
-  })
+it('links to the dashboard lead to the running service, also where the shell of the command has another address', async () => {
+  const other = await workplaceOfTest()
+  const running = await other.host()
+  await other.ask('tenant create linked')
+  const elsewhere = { COUNTERSIGN_ADMIN_LISTEN: '127.0.0.1:8082' }
+  const link = await other.ask('tenant login-link linked', elsewhere)
+  expect(link.json.dashboard_url.startsWith(`${running.admin}/#/login/`)).toBe(true)
+  await running.stop()
+  const later = await other.ask('tenant login-link linked', elsewhere)
+  expect(later.json.dashboard_url).toMatch(/^http:\/\/127\.0\.0\.1:8082\//)
 })

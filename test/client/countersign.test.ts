@@ -299,37 +299,33 @@ describe('an application', () => {
   })
 })
 
-describe('an answer', () => {
-  it('is accepted without a signature where verifyResponses is false', async () => {
-    proxy.mischief = async (_request, forward) => {
-      const { headers, ...answer } = await forward()
-      return { ...answer, headers: { 'content-type': headers['content-type']! } }
-    }
-    const client = sandbox({ verifyResponses: false })
-    const answer = await client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } })
-    expect(answer.verdict).toBe('approved')
-  })
+it('an answer is accepted without a signature where verifyResponses is false', async () => {
+  proxy.mischief = async (_request, forward) => {
+    const { headers, ...answer } = await forward()
+    return { ...answer, headers: { 'content-type': headers['content-type']! } }
+  }
+  const client = sandbox({ verifyResponses: false })
+  const answer = await client.verify({ user_id: 'u+match', image: ada, action: { amount: 1 } })
+  expect(answer.verdict).toBe('approved')
 })
 
-describe('retries', () => {
-  it('end at once with the caller’s own reason when the caller aborts', async () => {
-    const hangUp = new AbortController()
-    const reason = new Error('enough')
-    proxy.mischief = () => {
-      hangUp.abort(reason)
-      return new Promise(() => {})
-    }
-    expect(await caught(sandbox().health({ signal: hangUp.signal }))).toBe(reason)
-    expect(proxy.requests).toHaveLength(1)
+it('retries end at once with the caller’s own reason when the caller aborts', async () => {
+  const hangUp = new AbortController()
+  const reason = new Error('enough')
+  proxy.mischief = () => {
+    hangUp.abort(reason)
+    return new Promise(() => {})
+  }
+  expect(await caught(sandbox().health({ signal: hangUp.signal }))).toBe(reason)
+  expect(proxy.requests).toHaveLength(1)
 
-    const whileWaiting = new AbortController()
-    proxy.mischief = () => {
-      setTimeout(() => whileWaiting.abort(reason), 20)
-      return { status: 503, headers: { 'retry-after': '20' }, body: '' }
-    }
-    expect(await caught(sandbox().health({ signal: whileWaiting.signal }))).toBe(reason)
-    expect(proxy.requests).toHaveLength(2)
-  })
+  const whileWaiting = new AbortController()
+  proxy.mischief = () => {
+    setTimeout(() => whileWaiting.abort(reason), 20)
+    return { status: 503, headers: { 'retry-after': '20' }, body: '' }
+  }
+  expect(await caught(sandbox().health({ signal: whileWaiting.signal }))).toBe(reason)
+  expect(proxy.requests).toHaveLength(2)
 })
 
 describe('options that cannot work', () => {

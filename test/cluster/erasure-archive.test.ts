@@ -1,8 +1,7 @@
 /** Base backup and log archive from before an erasure, the master key and the folder of epoch keys: what they open, and what they no longer do. */
 import { randomBytes } from 'node:crypto'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -25,6 +24,7 @@ import { dataKeyOf } from '../../src/users/user-keys.js'
 import { poll, until, type Workplace, workplace } from '../support/command.js'
 import { overPostgres } from '../support/postgres.js'
 import { PostgresServer } from '../support/postgres-server.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const EMBEDDING = Float32Array.from({ length: 128 }, (_, i) => Math.sin(i))
 
@@ -35,7 +35,7 @@ overPostgres(() => {
   let place: Workplace
   const servers: PostgresServer[] = []
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'countersign-archive-'))
+    folder = temporaryFolder()
     epochs = join(folder, 'epochs')
     await mkdir(epochs)
     place = await workplace()
@@ -47,7 +47,6 @@ overPostgres(() => {
   afterEach(async () => {
     for (const server of servers.splice(0)) await server.stop()
     await place.dispose()
-    await rm(folder, { recursive: true, force: true })
   })
 
   const configure = (server: PostgresServer) => ({

@@ -1,13 +1,13 @@
 /** docs/operations/haproxy.cfg in front of two nodes: what is sent where, what is never sent twice, and what callers see of a node that dies. */
 
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../support/command.js'
 import { HAPROXY_CONFIG, Haproxy, isHaproxyHere, loopbackPlaces, type Places } from '../support/haproxy.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const PRODUCTION = 8080
 const ADMIN = 8082
@@ -70,7 +70,7 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
   let a: PretendedNode
   let b: PretendedNode
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-haproxy-'))
+    folder = temporaryFolder()
     places = loopbackPlaces()
     a = new PretendedNode('a', places.nodeA)
     b = new PretendedNode('b', places.nodeB)
@@ -80,7 +80,6 @@ describe.skipIf(!isHaproxyHere)('haproxy', () => {
   afterEach(async () => {
     await haproxy?.stop()
     for (const node of [a, b]) node.stop()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const call = (headers: Record<string, string> = {}) =>

@@ -181,15 +181,13 @@ describe('an invalid value', () => {
   })
 })
 
-describe('epoch keys', () => {
-  it('need PostgreSQL, and are refused with SQLite instead of ignored', () => {
-    expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS needs PostgreSQL/)
-    const config = ownValues(
-      EPOCH_SETTINGS,
-      load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' }),
-    )
-    expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
-  })
+it('epoch keys need PostgreSQL, and are refused with SQLite instead of ignored', () => {
+  expect(() => load({ EPOCH_KEYS: dir })).toThrow(/COUNTERSIGN_EPOCH_KEYS needs PostgreSQL/)
+  const config = ownValues(
+    EPOCH_SETTINGS,
+    load({ EPOCH_KEYS: dir, DATABASE: 'postgres://countersign@localhost/countersign' }),
+  )
+  expect([config.epochKeys, config.epochHours, config.epochRetentionHours]).toEqual([dir, 24, 1])
 })
 
 describe('the memory for bodies', () => {
@@ -253,10 +251,8 @@ describe('URLs', () => {
   })
 })
 
-describe('rates', () => {
-  it('are numbers per second, with or without the unit', () => {
-    expect([parseRate('50', 'x'), parseRate('50/s', 'x'), parseRate(' 2.5/s ', 'x')]).toEqual([50, 50, 2.5])
-  })
+it('rates are numbers per second, with or without the unit', () => {
+  expect([parseRate('50', 'x'), parseRate('50/s', 'x'), parseRate(' 2.5/s ', 'x')]).toEqual([50, 50, 2.5])
 })
 
 /** Everything that is wrong with an environment. */
@@ -300,17 +296,15 @@ describe('a variable that is no setting', () => {
   })
 })
 
-describe('several problems', () => {
-  it('are reported together', () => {
-    const env = { COUNTERSIGN_WORKERS: 'many', COUNTERSIGN_FMR: '2', COUNTERSIGN_TLS_CERT: join(dir, 'none') }
-    expect(problemsOf(env)).toHaveLength(4)
-    try {
-      loadConfig(env)
-      expect.unreachable()
-    } catch (error) {
-      expect((error as ConfigError).problems).toEqual(problemsOf(env))
-    }
-  })
+it('several problems are reported together', () => {
+  const env = { COUNTERSIGN_WORKERS: 'many', COUNTERSIGN_FMR: '2', COUNTERSIGN_TLS_CERT: join(dir, 'none') }
+  expect(problemsOf(env)).toHaveLength(4)
+  try {
+    loadConfig(env)
+    expect.unreachable()
+  } catch (error) {
+    expect((error as ConfigError).problems).toEqual(problemsOf(env))
+  }
 })
 
 describe('settings that exclude each other', () => {

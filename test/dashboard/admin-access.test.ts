@@ -1,19 +1,19 @@
 /** Access to the admin listener: by which channels, host names and passwords it is reached, and what it reveals over each. */
 
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { addressOf, loginToken, request, signIn, signInAt } from '../support/dashboard.js'
-import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { startService, type TestService } from '../support/service.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { overTransports } from '../support/transports.js'
 
-const dir = mkdtempSync(join(tmpdir(), 'countersign-admin-'))
+const dir = temporaryFolder()
 const path = (name: string) => join(dir, name)
 
 const services: TestService[] = []
@@ -25,7 +25,6 @@ async function start(env: Record<string, string> = {}): Promise<TestService> {
 afterEach(async () => {
   await Promise.all(services.splice(0).map((running) => running.stop()))
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 interface Answer {
   status: number
@@ -110,41 +109,37 @@ describe('a page whose foreign host name was rebound to this address', () => {
   })
 })
 
-describe('the operator’s password', () => {
-  it('ends, when it is replaced, only the sessions of operators without a name', async () => {
-    const file = path('operator.password')
-    writeFileSync(file, 'first password of all', { mode: 0o600 })
-    const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
-    services.push(running)
-    const { id } = await running.tenant()
-    const operator = await signIn(running, { password: 'first password of all' })
-    const tenant = await signIn(running, { login_token: await loginToken(running, id) })
-    const statusOf = async ({ cookie }: { cookie: string }) =>
-      (await request(running, 'GET', '/session', undefined, { Cookie: cookie })).status
-    await running.restart()
-    expect([await statusOf(operator), await statusOf(tenant)]).toEqual([200, 200])
-    writeFileSync(file, 'second password of all')
-    await running.restart()
-    expect([await statusOf(operator), await statusOf(tenant)]).toEqual([401, 200])
-    await expect(signIn(running, { password: 'first password of all' })).rejects.toThrow('sign_in_failed')
-    expect(await statusOf(await signIn(running, { password: 'second password of all' }))).toBe(200)
-  })
+it('the operator’s password ends, when it is replaced, only the sessions of operators without a name', async () => {
+  const file = path('operator.password')
+  writeFileSync(file, 'first password of all', { mode: 0o600 })
+  const running = await startService({ COUNTERSIGN_OPERATOR_PASSWORD_FILE: file })
+  services.push(running)
+  const { id } = await running.tenant()
+  const operator = await signIn(running, { password: 'first password of all' })
+  const tenant = await signIn(running, { login_token: await loginToken(running, id) })
+  const statusOf = async ({ cookie }: { cookie: string }) =>
+    (await request(running, 'GET', '/session', undefined, { Cookie: cookie })).status
+  await running.restart()
+  expect([await statusOf(operator), await statusOf(tenant)]).toEqual([200, 200])
+  writeFileSync(file, 'second password of all')
+  await running.restart()
+  expect([await statusOf(operator), await statusOf(tenant)]).toEqual([401, 200])
+  await expect(signIn(running, { password: 'first password of all' })).rejects.toThrow('sign_in_failed')
+  expect(await statusOf(await signIn(running, { password: 'second password of all' }))).toBe(200)
 })
 
-describe('metrics with their own listener', () => {
-  it('are served only there, and not by the dashboard', async () => {
-    const running = await start({ COUNTERSIGN_METRICS_LISTEN: '127.0.0.1:0' })
-    const base = `http://127.0.0.1:${running.service.addresses.metrics!.port}`
-    expect((await ask(base, '/metrics')).text).toContain('countersign_engine_workers 1')
-    for (const target of ['/', '/api/session', '/readyz', '/v1/openapi.json'])
-      expect((await ask(base, target)).status, target).toBe(404)
-    expect((await ask(base, '/metrics', 'evil.example')).status).toBe(421)
-    expect((await ask(running.service.adminUrl, '/metrics')).status).toBe(404)
-    const { cookie } = await signIn(running, { password: OPERATOR_PASSWORD })
-    const system = await request(running, 'GET', '/system', undefined, { Cookie: cookie })
-    expect(system.body).toMatchObject({ has_metrics: false })
-    expect((await ask(running.service.adminUrl, '/readyz')).status).toBe(200)
-  })
+it('metrics with their own listener are served only there, and not by the dashboard', async () => {
+  const running = await start({ COUNTERSIGN_METRICS_LISTEN: '127.0.0.1:0' })
+  const base = `http://127.0.0.1:${running.service.addresses.metrics!.port}`
+  expect((await ask(base, '/metrics')).text).toContain('countersign_engine_workers 1')
+  for (const target of ['/', '/api/session', '/readyz', '/v1/openapi.json'])
+    expect((await ask(base, target)).status, target).toBe(404)
+  expect((await ask(base, '/metrics', 'evil.example')).status).toBe(421)
+  expect((await ask(running.service.adminUrl, '/metrics')).status).toBe(404)
+  const { cookie } = await signIn(running, { password: OPERATOR_PASSWORD })
+  const system = await request(running, 'GET', '/system', undefined, { Cookie: cookie })
+  expect(system.body).toMatchObject({ has_metrics: false })
+  expect((await ask(running.service.adminUrl, '/readyz')).status).toBe(200)
 })
 
 overTransports((transport) => {
@@ -237,7 +232,7 @@ describe('an unencrypted channel', () => {
           ...['POST /second-factor/confirm', 'POST /tenants', 'POST /try/call'],
         ])
       }
-      expect(await operationsOf(running.service).operators.list()).toHaveLength(upstream === 'false' ? 0 : 1)
+      expect(await running.operations.operators.list()).toHaveLength(upstream === 'false' ? 0 : 1)
       const keys = await running.service.core.store.read.apiKeys(id)
       expect(keys).toHaveLength(upstream === 'false' ? 1 : 2)
     }

@@ -1,35 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { HOUR_MS } from '../../src/lib/clock.js'
 import { apiClient } from '../support/client.js'
-import {
-  addressOf,
-  type DashboardClient,
-  loginToken,
-  request,
-  routesOf,
-  signIn,
-} from '../support/dashboard.js'
+import { addressOf, loginToken, request, routesOf, signIn } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, serviceOfTest } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
 
-let running: TestService
-let own: TestTenant
-let other: TestTenant
-let tenant: DashboardClient
-let operator: DashboardClient
-
-beforeAll(async () => {
-  running = await startService()
-  own = await running.tenant()
-  other = await running.tenant()
-  tenant = await signIn(running, { login_token: await loginToken(running, own.id) })
-  operator = await signIn(running, { password: OPERATOR_PASSWORD })
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
+const [own, other] = [await running.tenant(), await running.tenant()]
+const tenant = await signIn(running, { login_token: await loginToken(running, own.id) })
+const operator = await signIn(running, { password: OPERATOR_PASSWORD })
 
 const bare = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   request(running, method, path, body, headers)
@@ -49,22 +32,18 @@ describe('signing in', () => {
     const token = await loginToken(running, own.id)
     await signIn(running, { login_token: token })
     await expect(signIn(running, { login_token: token })).rejects.toThrow(/sign_in_failed.*login link/)
-    const late = await startService()
-    try {
-      const { id } = await late.tenant()
-      const unused = await loginToken(late, id)
-      late.clock.advance(HOUR_MS)
-      await expect(signIn(late, { login_token: unused })).rejects.toThrow('sign_in_failed')
-      const session = await signIn(late, { password: OPERATOR_PASSWORD })
-      late.clock.advance(8 * HOUR_MS)
-      expect((await session.call('GET', '/tenants')).body.code).toBe('not_signed_in')
-      for (let tries = 0; tries < 9; tries++)
-        await expect(signIn(late, { password: 'wrong' })).rejects.toThrow(/sign_in_failed.*password is wrong/)
-      for (let tries = 0; tries < 2; tries++) await signIn(late, { password: 'wrong' }).catch(() => {})
-      await expect(signIn(late, { password: OPERATOR_PASSWORD })).rejects.toThrow('too_many_sign_ins')
-    } finally {
-      await late.stop()
-    }
+    const late = await serviceOfTest()
+    const { id } = await late.tenant()
+    const unused = await loginToken(late, id)
+    late.clock.advance(HOUR_MS)
+    await expect(signIn(late, { login_token: unused })).rejects.toThrow('sign_in_failed')
+    const session = await signIn(late, { password: OPERATOR_PASSWORD })
+    late.clock.advance(8 * HOUR_MS)
+    expect((await session.call('GET', '/tenants')).body.code).toBe('not_signed_in')
+    for (let tries = 0; tries < 9; tries++)
+      await expect(signIn(late, { password: 'wrong' })).rejects.toThrow(/sign_in_failed.*password is wrong/)
+    for (let tries = 0; tries < 2; tries++) await signIn(late, { password: 'wrong' }).catch(() => {})
+    await expect(signIn(late, { password: OPERATOR_PASSWORD })).rejects.toThrow('too_many_sign_ins')
   })
 
   it('stores neither link nor session in plain text', () => {

@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { capturePageWriter } from '../../src/features/capture-sessions/capture-tables.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { base64, face } from '../support/faces.js'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
 /** Number of further entries: more than several pages of any search. */
 const FILLER = 2_500
 
-const desk = new Console()
+const desk = await openConsole()
 let verifiedAt: string
 const get = (query: string) => desk.call('GET', `/audit${query}`)
 const events = async (query: string) =>

@@ -2,9 +2,9 @@
 
 import sharp from 'sharp'
 import { expect, it } from 'vitest'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
+const desk = await openConsole()
 const read = async () => (await desk.call('GET', '/capture-page')).body
 const save = (body: unknown, by = desk.own) => desk.call('POST', '/capture-page', body, by)
 const SETTINGS = {

@@ -2,7 +2,7 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { inject } from 'vitest'
 import type { Calibration } from '../../models/pack/calibration.js'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { totpCode, totpStep } from '../../src/admin/accounts/totp.js'
@@ -16,10 +16,9 @@ import {
   signIn,
 } from '../support/dashboard.js'
 import { type OidcProvider, oidcProvider } from '../support/oidc-provider.js'
-import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { writeCalibration, writeShiftedPack } from '../support/packs.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile, startService, type TestService, type TestTenant } from '../support/service.js'
 
 type Start = Record<string, string> | (() => Promise<TestService>)
 export type Credentials = Parameters<typeof signIn>[1]
@@ -30,20 +29,20 @@ export type Caller = Pick<DashboardClient, 'call'>
 let visitors = 0
 export const visitor = () => ({ 'X-Forwarded-For': `198.51.${100 + (++visitors >> 8)}.${visitors & 255}` })
 
-export class Console {
-  running!: TestService
-  tenant!: TestTenant
+/** A service and a tenant for the tests of a whole file, which waits for them at its top. */
+export async function openConsole(start: Start = {}): Promise<Console> {
+  const settings = { COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1', ...start }
+  const running = await serviceOfFile(typeof start === 'function' ? start : settings)
+  return new Console(running, await running.tenant())
+}
+
+class Console {
   private round = 0
 
-  /** Starts the service and makes the tenant before all tests of the file. */
-  constructor(start: Start = {}) {
-    beforeAll(async () => {
-      const settings = { COUNTERSIGN_TRUSTED_PROXIES: '127.0.0.1', ...start }
-      this.running = await (typeof start === 'function' ? start() : startService(settings))
-      this.tenant = await this.running.tenant()
-    })
-    afterAll(() => this.running?.stop())
-  }
+  constructor(
+    readonly running: TestService,
+    public tenant: TestTenant,
+  ) {}
 
   /** The tenant, by a login link. */
   own = this.lazily(() => this.byLink())
@@ -55,7 +54,7 @@ export class Console {
   stranger = this.lazily(async () => this.byLink(await this.running.tenant()))
 
   get operations() {
-    return operationsOf(this.running.service)
+    return this.running.operations
   }
   get store() {
     return this.running.service.core.store
@@ -174,7 +173,7 @@ export async function startWithTwoPacks(points?: Calibration['points']): Promise
 /** The time has come for the change of the packs to end. */
 export async function finishChange(running: TestService): Promise<void> {
   running.clock.advance(2 * MINUTE_MS)
-  await operationsOf(running.service).modelSweep.advance(() => true)
+  await running.operations.modelSweep.advance(() => true)
 }
 
 export function fromBase32(text: string): Buffer {

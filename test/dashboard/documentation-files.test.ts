@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SECTIONS } from '../../docs/.vitepress/sections.js'
 import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { ERRORS } from '../../src/contract/error-codes.js'
@@ -11,20 +11,15 @@ import { PAGE_CSP } from '../../src/dashboard/static-files.js'
 import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { openSocket, rawRequest } from '../support/raw-socket.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
 /** The address of a page of docs/. */
 const addressOf = (page: string) => `/docs/${page.replace(/README\.md$/, '').replace(/\.md$/, '')}`
 const PAGES = ['README.md', ...SECTIONS.flatMap(({ pages }) => Object.keys(pages))].map(addressOf)
 
-let running: TestService
+if (!existsSync(packageFile('dist', 'site'))) throw new Error('Run `npm run docs:site` before this test.')
+const running = await serviceOfFile()
 const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
-
-beforeAll(async () => {
-  if (!existsSync(packageFile('dist', 'site'))) throw new Error('Run `npm run docs:site` before this test.')
-  running = await startService()
-})
-afterAll(() => running?.stop())
 
 describe('the documentation', () => {
   it('has every page of every section, readable without a session', async () => {

@@ -1,5 +1,5 @@
 /** The error bodies of the dashboard: each says what to do, and leads to a page that the admin listener serves. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
 import { UNKNOWN_HOST } from '../../src/http/admin/host-guard.js'
@@ -7,13 +7,9 @@ import { OPERATOR_ERRORS } from '../../src/lib/operator-errors.js'
 import { signInAt } from '../support/dashboard.js'
 import { SHOWN_STATUSES } from '../support/descriptions.js'
 import { exchange } from '../support/raw-socket.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  running = await startService()
-})
-afterAll(() => running?.stop())
+const running = await serviceOfFile()
 
 const errorsUrl = () => `${running.service.adminUrl}/errors`
 const expectShape = (body: unknown, error: string, code: keyof typeof OPERATOR_ERRORS) =>

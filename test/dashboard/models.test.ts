@@ -1,26 +1,16 @@
 /** The model packs at the dashboard: what is loaded, the change from one pack to another, and a new reference of drift. */
 
-import { beforeAll, describe, expect, it } from 'vitest'
-import type { ApiClient } from '../support/client.js'
+import { describe, expect, it } from 'vitest'
 import { base64, face } from '../support/faces.js'
-import type { TestService, TestTenant } from '../support/service.js'
-import { Console, finishChange, NEW, OLD, startWithTwoPacks } from './console.js'
+import { finishChange, NEW, OLD, openConsole, startWithTwoPacks } from './console.js'
 
 const NO_PLAN = { at_coverage: null, at_date: null }
 
-const desk = new Console(startWithTwoPacks)
-const { operator } = desk
-let running: TestService
-let tenant: TestTenant
-let production: ApiClient
-
-beforeAll(async () => {
-  running = desk.running
-  tenant = desk.tenant
-  production = await running.production(tenant)
-  const image = base64(await face('ada'))
-  for (const user_id of ['ada', 'late']) await production.enroll({ user_id, image })
-})
+const desk = await openConsole(startWithTwoPacks)
+const { operator, running, tenant } = desk
+const production = await running.production(tenant)
+const image = base64(await face('ada'))
+for (const user_id of ['ada', 'late']) await production.enroll({ user_id, image })
 
 const models = async () => (await operator.call('GET', '/models')).body
 const post = (path: string, body: unknown, by = operator) => by.call('POST', `/models/${path}`, body)
@@ -67,7 +57,6 @@ describe('a change of the model pack at the dashboard', () => {
       at_coverage: 0.9,
       at_date,
     })
-    const image = base64(await face('ada'))
     expect((await production.enroll({ user_id: 'ada', image, replace: true })).status).toBe(201)
     expect((await models()).tenants[0]).toMatchObject({
       deciding: OLD,

@@ -3,23 +3,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { request } from '../support/dashboard.js'
-import type { OidcProvider } from '../support/oidc-provider.js'
-import { operationsOf } from '../support/operations.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfTest } from '../support/service.js'
 import { entriesOf, startWithProvider, tokenOf } from './console.js'
 
 const NAME = 'kim@example.com'
-let provider: OidcProvider
-let running: TestService
-
-beforeAll(async () => {
-  ;({ running, provider } = await startWithProvider({
-    COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery',
-    COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
-  }))
-  await operationsOf(running.service).operators.add(NAME, 'viewer', COMMAND_LINE)
+const { running, provider } = await startWithProvider({
+  COUNTERSIGN_OPERATOR_PASSWORD: 'correct horse battery',
+  COUNTERSIGN_OIDC_TENANT_GROUPS: 'bank-admins=bank:admin, bank-audit=bank:viewer, gone=nowhere:admin',
 })
-afterAll(() => running?.stop())
+afterAll(() => running.stop())
+await running.operations.operators.add(NAME, 'viewer', COMMAND_LINE)
 beforeEach(() => {
   provider.claims = { email: NAME, email_verified: true }
   // The rate limit admits further sign-ins after this time.
@@ -126,14 +119,14 @@ describe('sign-in by an OpenID provider', () => {
   it('stores when and how an operator last signed in', async () => {
     const { cookie, callback } = await begin()
     await api(callback, cookie)
-    const [kim] = await operationsOf(running.service).operators.list()
+    const [kim] = await running.operations.operators.list()
     expect(kim).toMatchObject({ lastSignInAt: running.clock.now(), lastSignInBy: 'oidc' })
   })
 
   describe('when a fresh sign-in is required', () => {
     const now = () => Math.floor(running.clock.now() / 1000)
     const ADMIN = 'admin@example.com'
-    beforeAll(() => operationsOf(running.service).operators.add(ADMIN, 'admin', COMMAND_LINE))
+    beforeAll(() => running.operations.operators.add(ADMIN, 'admin', COMMAND_LINE))
 
     const beginFresh = () => begin('?fresh')
     /** @returns status and code of adding an operator, which requires a fresh sign-in */
@@ -178,7 +171,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('disables the sign-in by password unless a setting allows it', async () => {
-    const { password } = await operationsOf(running.service).operators.add('sam', 'admin', COMMAND_LINE)
+    const { password } = await running.operations.operators.add('sam', 'admin', COMMAND_LINE)
     for (const credentials of [
       { password: 'correct horse battery' },
       { name: 'sam', password },
@@ -188,7 +181,7 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('leaves the command line’s sign-in link, which works once within ten minutes and has an audit entry', async () => {
-    const { operators } = operationsOf(running.service)
+    const { operators } = running.operations
     const { id } = await running.tenant()
     const { adminUrl } = running.service
     const open = async (link: string) => {
@@ -282,39 +275,31 @@ describe('sign-in by an OpenID provider', () => {
   })
 
   it('reports that the provider cannot be reached, and tries it again the next time', async () => {
-    const absent = await startService({
+    const absent = await serviceOfTest({
       COUNTERSIGN_OIDC_ISSUER: 'http://127.0.0.1:9',
       COUNTERSIGN_OIDC_CLIENT_ID: 'countersign',
     })
-    try {
-      for (let tries = 0; tries < 2; tries++) {
-        const answer = await fetch(`${absent.service.adminUrl}/api/oidc/login`, { redirect: 'manual' })
-        expect(location(answer)).toMatch(/^\/#\/sign-in-failed\/provider_unreachable\//)
-      }
-    } finally {
-      await absent.stop()
+    for (let tries = 0; tries < 2; tries++) {
+      const answer = await fetch(`${absent.service.adminUrl}/api/oidc/login`, { redirect: 'manual' })
+      expect(location(answer)).toMatch(/^\/#\/sign-in-failed\/provider_unreachable\//)
     }
   })
 
   it('reports whether it is configured', async () => {
     expect(await (await api('/oidc')).json()).toEqual({ enabled: true, password: false, signed_in: false })
-    const without = await startService()
-    try {
-      const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
-      expect(await (await ask('/oidc')).json()).toEqual({ enabled: false, password: true, signed_in: false })
-      expect((await ask('/oidc/login')).status).toBe(404)
-    } finally {
-      await without.stop()
-    }
+    const without = await serviceOfTest()
+    const ask = (path: string) => fetch(`${without.service.adminUrl}/api${path}`, { redirect: 'manual' })
+    expect(await (await ask('/oidc')).json()).toEqual({ enabled: false, password: true, signed_in: false })
+    expect((await ask('/oidc/login')).status).toBe(404)
   })
 
   describe('for people of tenants', () => {
     let bankId: string
     const PIA = 'pia@bank.example'
-    const peopleOfBank = () => operationsOf(running.service).peopleOf(bankId)
+    const peopleOfBank = () => running.operations.peopleOf(bankId)
     beforeAll(async () => {
       const { store } = running.service.core
-      const operations = operationsOf(running.service)
+      const operations = running.operations
       await operations.tenants.create('bank', COMMAND_LINE, {}, running.service.adminUrl)
       bankId = (await store.read.tenantByName('bank'))!.id
     })
@@ -363,13 +348,13 @@ describe('sign-in by an OpenID provider', () => {
 
     it('neither makes nor changes an operator', async () => {
       expect(await refusal('eve@bank.example', ['operators', 'admin'])).toBe('unknown_person')
-      const before = await operationsOf(running.service).operators.list()
+      const before = await running.operations.operators.list()
       expect(await sessionOf(NAME, ['bank-admins'])).toMatchObject({
         role: 'operator',
         person: { name: NAME, role: 'viewer' },
         tenant_id: null,
       })
-      const after = await operationsOf(running.service).operators.list()
+      const after = await running.operations.operators.list()
       expect(after.map(({ name, role }) => [name, role])).toEqual(
         before.map(({ name, role }) => [name, role]),
       )
@@ -380,8 +365,8 @@ describe('sign-in by an OpenID provider', () => {
       expect(await refusal('zoe@bank.example', ['gone'])).toBe('unknown_person')
       const other = await running.tenant()
       const { store } = running.service.core
-      const operations = operationsOf(running.service)
-      await operationsOf(running.service)
+      const operations = running.operations
+      await running.operations
         .peopleOf(other.id)
         .invite('max@bank.example', 'viewer', running.service.adminUrl, COMMAND_LINE)
       expect(await refusal('max@bank.example', ['bank-admins'])).toBe('unknown_person')

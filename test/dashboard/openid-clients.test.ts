@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { openIdClients } from '../support/openid-application.js'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
+const desk = await openConsole()
 
 const BODY = {
   environment: 'sandbox',

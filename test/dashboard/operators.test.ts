@@ -1,26 +1,17 @@
 /** Operators with names: their rights at the dashboard, and their entries in the audit logs. */
 
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { PeopleOperations } from '../../src/admin/people-operations.js'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import type { DashboardClient } from '../support/dashboard.js'
 import { withDatabase } from '../support/database.js'
-import type { TestService, TestTenant } from '../support/service.js'
-import { Console, type Credentials } from './console.js'
+import { type Credentials, openConsole } from './console.js'
 
 const PASSWORD = 'correct horse battery'
-const desk = new Console({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
-let running: TestService
-let tenant: TestTenant
-let operators: PeopleOperations
+const desk = await openConsole({ COUNTERSIGN_OPERATOR_PASSWORD: PASSWORD })
+const { running, tenant, operators } = desk
 let count = 0
 let name: string
 
-beforeAll(async () => {
-  running = desk.running
-  tenant = desk.tenant
-  operators = desk.operators
-})
 beforeEach(() => {
   name = `kim${++count}@example.com`
   // The rate limit admits further sign-ins after this time.

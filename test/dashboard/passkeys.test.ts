@@ -3,14 +3,13 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import type { SoftwareAuthenticator } from '../support/authenticator.js'
-import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
 import { asserted, ORIGIN, passkeysPath, RP_ID, registered } from '../support/passkeys.js'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
+const desk = await openConsole()
 const { viewer } = desk
-let production: ApiClient
+const production = await desk.running.production(desk.tenant)
 
 const settings = {
   ...{ rp_id: RP_ID, origins: [ORIGIN], synced: 'swk', registration: 'backend' },
@@ -20,10 +19,6 @@ const whom = { user_id: 'ada', environment: 'production' }
 const call = desk.call.bind(desk)
 const list = async () => (await call('POST', '/users/passkeys', whom)).body.passkeys
 const entriesOf = async (event: string) => (await call('GET', `/audit?event=${event}`)).body.entries
-
-beforeAll(async () => {
-  production = await desk.running.production(desk.tenant)
-})
 
 describe('the passkey settings of a tenant', () => {
   it('are shown, changed and turned off, and each change is in the audit log', async () => {

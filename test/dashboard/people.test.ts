@@ -1,25 +1,21 @@
 /** People of tenants: their invitations, sign-ins and roles, which never reach beyond their tenant. */
 
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { DAY_MS, MINUTE_MS } from '../../src/lib/clock.js'
 import { addressOf, type DashboardClient, routesOf } from '../support/dashboard.js'
-import type { TestService, TestTenant } from '../support/service.js'
-import { Console, type Credentials, tokenOf } from './console.js'
+import type { TestTenant } from '../support/service.js'
+import { type Credentials, openConsole, tokenOf } from './console.js'
 
 const PASSWORD = 'seven long words of mine'
-const desk = new Console()
-let running: TestService
+const desk = await openConsole()
+const { running } = desk
+const other = await running.tenant()
 let tenant: TestTenant
-let other: TestTenant
 let count = 0
 let name: string
 
-beforeAll(async () => {
-  running = desk.running
-  other = await running.tenant()
-})
 beforeEach(async () => {
   desk.tenant = tenant = await running.tenant()
   name = `pia${++count}@example.com`

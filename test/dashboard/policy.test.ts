@@ -3,9 +3,9 @@
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { base64, face } from '../support/faces.js'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
+const desk = await openConsole()
 
 const policy = {
   rules: [

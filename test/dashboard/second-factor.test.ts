@@ -1,24 +1,20 @@
 /** The second factor of operators: setting up, sign-in, single use of codes, loss, and storage. */
 
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { accountReader, accountWriter } from '../../src/admin/accounts/account-statements.js'
 import type { PersonRole } from '../../src/admin/accounts/account-tables.js'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { MINUTE_MS } from '../../src/lib/clock.js'
 import { type DashboardClient, loginToken, signIn as signInFrom } from '../support/dashboard.js'
-import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService } from '../support/service.js'
-import { Console, type Credentials, codeAt, fromBase32, tokenOf } from './console.js'
+import { serviceOfTest } from '../support/service.js'
+import { type Credentials, codeAt, fromBase32, openConsole, tokenOf } from './console.js'
 
-const desk = new Console()
-let running: TestService
+const desk = await openConsole()
+const { running } = desk
 let count = 0
 let name: string
 
-beforeAll(async () => {
-  running = desk.running
-})
 beforeEach(() => {
   name = `kim${++count}`
   // Codes of this time step were used by no test before.
@@ -223,32 +219,28 @@ describe('a second factor', () => {
   })
 
   it('must be added before anything else when it is required', async () => {
-    const strict = await startService({ COUNTERSIGN_OPERATOR_SECOND_FACTOR: 'required' })
-    try {
-      const admin = await signInFrom(strict, { password: OPERATOR_PASSWORD })
-      expect((await admin.call('GET', '/session')).body.second_factor).toBe('required')
-      expect((await admin.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
-      const { secret } = (await admin.call('POST', '/second-factor')).body
-      const code = codeAt(strict, secret)
-      expect((await admin.call('POST', '/second-factor/confirm', { code })).status).toBe(200)
-      expect((await admin.call('GET', '/tenants')).status).toBe(200)
+    const strict = await serviceOfTest({ COUNTERSIGN_OPERATOR_SECOND_FACTOR: 'required' })
+    const admin = await signInFrom(strict, { password: OPERATOR_PASSWORD })
+    expect((await admin.call('GET', '/session')).body.second_factor).toBe('required')
+    expect((await admin.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
+    const { secret } = (await admin.call('POST', '/second-factor')).body
+    const code = codeAt(strict, secret)
+    expect((await admin.call('POST', '/second-factor/confirm', { code })).status).toBe(200)
+    expect((await admin.call('GET', '/tenants')).status).toBe(200)
 
-      // No link is a way around it: a person's may only add one, and a tenant's names nobody who could.
-      const { operators } = operationsOf(strict.service)
-      await operators.add('kim', 'admin', COMMAND_LINE)
-      const link = await operators.createSignInLink('kim', strict.service.adminUrl, COMMAND_LINE)
-      const kim = await signInFrom(strict, { login_token: tokenOf(link) })
-      expect((await kim.call('GET', '/session')).body.second_factor).toBe('required')
-      expect((await kim.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
-      const begun = (await kim.call('POST', '/second-factor')).body
-      const own = codeAt(strict, begun.secret)
-      expect((await kim.call('POST', '/second-factor/confirm', { code: own })).status).toBe(200)
-      expect((await kim.call('GET', '/tenants')).status).toBe(200)
-      const other = await strict.tenant()
-      const token = await loginToken(strict, other.id)
-      await expect(signInFrom(strict, { login_token: token })).rejects.toThrow('second_factor_not_added')
-    } finally {
-      await strict.stop()
-    }
+    // No link is a way around it: a person's may only add one, and a tenant's names nobody who could.
+    const { operators } = strict.operations
+    await operators.add('kim', 'admin', COMMAND_LINE)
+    const link = await operators.createSignInLink('kim', strict.service.adminUrl, COMMAND_LINE)
+    const kim = await signInFrom(strict, { login_token: tokenOf(link) })
+    expect((await kim.call('GET', '/session')).body.second_factor).toBe('required')
+    expect((await kim.call('GET', '/tenants')).body.code).toBe('second_factor_not_added')
+    const begun = (await kim.call('POST', '/second-factor')).body
+    const own = codeAt(strict, begun.secret)
+    expect((await kim.call('POST', '/second-factor/confirm', { code: own })).status).toBe(200)
+    expect((await kim.call('GET', '/tenants')).status).toBe(200)
+    const other = await strict.tenant()
+    const token = await loginToken(strict, other.id)
+    await expect(signInFrom(strict, { login_token: token })).rejects.toThrow('second_factor_not_added')
   })
 })

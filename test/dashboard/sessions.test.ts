@@ -13,14 +13,13 @@ import {
 } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
-import { Console } from './console.js'
+import { serviceOfTest, type TestTenant } from '../support/service.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
-let running: TestService
+const desk = await openConsole()
+const { running } = desk
 let tenant: TestTenant
 beforeEach(async () => {
-  running = desk.running
   desk.tenant = tenant = await running.tenant()
   // No session then has the same age as one of the test before.
   running.clock.advance(MINUTE_MS)
@@ -138,23 +137,19 @@ describe('a session', () => {
   })
 
   it('has limits that the settings set', async () => {
-    const own = await startService({
+    const own = await serviceOfTest({
       COUNTERSIGN_DASHBOARD_IDLE_MINUTES: '5',
       COUNTERSIGN_DASHBOARD_SESSION_HOURS: '1',
     })
-    try {
-      const session = await signInFrom(own, { password: OPERATOR_PASSWORD })
-      const { body } = await session.call('GET', '/session')
-      expect(Date.parse(body.expires_at)).toBe(own.clock.now() + 5 * MINUTE_MS)
-      for (let four = 0; four < 14; four++) {
-        own.clock.advance(4 * MINUTE_MS)
-        expect((await session.call('GET', '/session')).status).toBe(200)
-      }
+    const session = await signInFrom(own, { password: OPERATOR_PASSWORD })
+    const { body } = await session.call('GET', '/session')
+    expect(Date.parse(body.expires_at)).toBe(own.clock.now() + 5 * MINUTE_MS)
+    for (let four = 0; four < 14; four++) {
       own.clock.advance(4 * MINUTE_MS)
-      expect((await session.call('GET', '/session')).status).toBe(401)
-    } finally {
-      await own.stop()
+      expect((await session.call('GET', '/session')).status).toBe(200)
     }
+    own.clock.advance(4 * MINUTE_MS)
+    expect((await session.call('GET', '/session')).status).toBe(401)
   })
 
   it('is listed with person, start, last use, address and browser, which reveal no cookie', async () => {

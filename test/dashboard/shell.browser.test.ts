@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { FEATURES } from '../../src/features/index.js'
 import { loaded } from '../support/browser.js'
-import { startService } from '../support/service.js'
+import { serviceOfTest } from '../support/service.js'
 import { inChromium, VIEWPORTS } from './page-tests.js'
 
 inChromium('every page', (it, tests) => {
@@ -19,24 +19,20 @@ inChromium('every page', (it, tests) => {
 
   it('offers no page of a feature that the service lacks, and shows the tenant without its traffic', async () => {
     const features = FEATURES.filter(({ name }) => !['insight', 'policies', 'webhooks'].includes(name))
-    const less = await startService({}, { features })
-    try {
-      const { id, name } = await less.tenant()
-      const page = await tests.open(undefined, { running: less })
-      await page.signIn(`tenants/${id}/overview`)
-      await page.heading(2, 'Tenant').waitFor()
-      const offered = await page.getByRole('list', { name }).getByRole('link').allTextContents()
-      expect(offered).toEqual([
-        ...['Overview', 'Keys and secrets', 'Users', 'Capture page', 'Passkeys', 'Applications'],
-        ...['Audit log', 'People', 'Sessions', 'Try it'],
-      ])
-      await page.go(`tenants/${id}/policy`)
-      await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
-      expect(page.errors).toEqual([])
-      await page.context().close()
-    } finally {
-      await less.stop()
-    }
+    const less = await serviceOfTest({}, { features })
+    const { id, name } = await less.tenant()
+    const page = await tests.open(undefined, { running: less })
+    await page.signIn(`tenants/${id}/overview`)
+    await page.heading(2, 'Tenant').waitFor()
+    const offered = await page.getByRole('list', { name }).getByRole('link').allTextContents()
+    expect(offered).toEqual([
+      ...['Overview', 'Keys and secrets', 'Users', 'Capture page', 'Passkeys', 'Applications'],
+      ...['Audit log', 'People', 'Sessions', 'Try it'],
+    ])
+    await page.go(`tenants/${id}/policy`)
+    await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+    expect(page.errors).toEqual([])
+    await page.context().close()
   })
 
   it('starts without an error in the console, and reveals a typed password on request', async (page) => {

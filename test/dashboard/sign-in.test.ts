@@ -58,7 +58,7 @@ describe('the audit log', () => {
     // More tenants than are recorded at once.
     const tenants = []
     for (let i = 0; i < 21; i++) tenants.push(await running.tenant())
-    const { operators } = operationsOf(running.service)
+    const { operators } = running.operations
     const { password } = await operators.add('kim@example.com', 'viewer', COMMAND_LINE)
     await signIn(running, { password: OPERATOR_PASSWORD })
     await signIn(running, { name: 'kim@example.com', password })
@@ -189,7 +189,7 @@ describe('a new password', () => {
   it('invalidates a named operator’s sign-in in flight with the old one', async () => {
     const running = await start()
     const { store } = running.service.core
-    const { operators } = operationsOf(running.service)
+    const { operators } = running.operations
     const added = await operators.add('kim@example.com', 'admin', COMMAND_LINE)
     // A hash of a test is derived at once (`quick-scrypt.mjs`); this one takes its time.
     const [password, operator] = [OPERATOR_PASSWORD, { ...added.operator, passwordHash: OPERATOR_HASH }]

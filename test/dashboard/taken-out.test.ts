@@ -1,37 +1,26 @@
 /** The admin listener of a service without the dashboard, where only what monitoring asks is answered, and the dashboard without a feature. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../src/audit/audited-unit-of-work.js'
 import { FEATURES } from '../../src/features/index.js'
 import { routesOf, signIn } from '../support/dashboard.js'
-import { operationsOf } from '../support/operations.js'
 import { OPERATOR_PASSWORD } from '../support/operator.js'
 import { exchange } from '../support/raw-socket.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile, serviceOfTest } from '../support/service.js'
 
-let running: TestService
-beforeAll(async () => {
-  const features = FEATURES.filter(({ name }) => name !== 'dashboard')
-  running = await startService({}, { features })
-})
-afterAll(() => running?.stop())
+const features = FEATURES.filter(({ name }) => name !== 'dashboard')
+const running = await serviceOfFile({}, { features })
 
 const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
 
-describe('without a feature', () => {
-  it('the dashboard offers none of its routes, and does not know them', async () => {
-    const features = FEATURES.filter(({ name }) => name !== 'policies')
-    const less = await startService({}, { features })
-    try {
-      const operator = await signIn(less, { password: OPERATOR_PASSWORD })
-      const { tenant } = await routesOf(operator)
-      expect(tenant).toContain('GET /requests')
-      expect(tenant.filter((name) => name.includes('policy'))).toEqual([])
-      const { id } = await less.tenant()
-      expect((await operator.call('GET', `/tenants/${id}/policy`)).body.code).toBe('unknown_endpoint')
-    } finally {
-      await less.stop()
-    }
-  })
+it('without a feature the dashboard offers none of its routes, and does not know them', async () => {
+  const features = FEATURES.filter(({ name }) => name !== 'policies')
+  const less = await serviceOfTest({}, { features })
+  const operator = await signIn(less, { password: OPERATOR_PASSWORD })
+  const { tenant } = await routesOf(operator)
+  expect(tenant).toContain('GET /requests')
+  expect(tenant.filter((name) => name.includes('policy'))).toEqual([])
+  const { id } = await less.tenant()
+  expect((await operator.call('GET', `/tenants/${id}/policy`)).body.code).toBe('unknown_endpoint')
 })
 
 describe('without the dashboard', () => {
@@ -64,7 +53,7 @@ describe('without the dashboard', () => {
   })
 
   it('commands still make, suspend and delete tenants', async () => {
-    const operations = operationsOf(running.service)
+    const operations = running.operations
     const { tenant } = await operations.tenants.create(
       'acme',
       COMMAND_LINE,

@@ -1,22 +1,14 @@
 /** Users at the dashboard: what it shows of them, and who may unlock them. */
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isoTime, SECOND_MS } from '../../src/lib/clock.js'
-import type { ApiClient } from '../support/client.js'
 import { base64, face } from '../support/faces.js'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
 const ATTEMPTS = 2
-const desk = new Console({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
-let production: ApiClient
-let ada: string
-let joan: string
-
-beforeAll(async () => {
-  production = await desk.running.production(desk.tenant)
-  ada = base64(await face('ada'))
-  joan = base64(await face('joan'))
-})
+const desk = await openConsole({ COUNTERSIGN_LOCKOUT_ATTEMPTS: String(ATTEMPTS) })
+const production = await desk.running.production(desk.tenant)
+const [ada, joan] = [base64(await face('ada')), base64(await face('joan'))]
 
 const find = async (user_id: string, environment = 'production', by = desk.own) => {
   const { status, body } = await desk.call('POST', '/users/find', { user_id, environment }, by)

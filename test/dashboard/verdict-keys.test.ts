@@ -1,8 +1,8 @@
 /** The keys of public verdicts at the dashboard: who sees them, and who rotates them. */
 import { describe, expect, it } from 'vitest'
-import { Console } from './console.js'
+import { openConsole } from './console.js'
 
-const desk = new Console()
+const desk = await openConsole()
 const rotate = (emergency: boolean, by = desk.operator) =>
   by.call('POST', '/verdict-keys/rotate', { environment: 'sandbox', emergency })
 const published = async () => {

@@ -1,7 +1,7 @@
 /** The Grafana dashboard and the alert rules use metrics that the service has. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { ERRORS } from '../../src/contract/error-codes.js'
 import { DASHBOARD_ERRORS } from '../../src/dashboard/dashboard-error.js'
@@ -10,7 +10,7 @@ import { packageFile } from '../../src/lib/package-root.js'
 import { base64, face } from '../support/faces.js'
 import { beginModelChange, scrape, seriesLabels } from '../support/metrics.js'
 import { parseQuery } from '../support/promql.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
 const CODES = [...Object.keys(ERRORS), ...Object.keys(DASHBOARD_ERRORS), UNKNOWN_HOST.code]
 
@@ -42,10 +42,9 @@ const queries = [
 /** Labels that Prometheus adds to every series of a target, and `le` of histograms. */
 const ADDED = ['instance', 'job', 'le']
 
-let running: TestService
+const running = await serviceOfFile()
 let labels: Map<string, Set<string>>
 beforeAll(async () => {
-  running = await startService()
   const tenant = await running.tenant()
   const image = base64(await face('ada'))
   await tenant.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
@@ -54,7 +53,6 @@ beforeAll(async () => {
   await fetch(`${running.service.adminUrl}/api/session`)
   labels = seriesLabels(await scrape(running))
 })
-afterAll(() => running?.stop())
 
 describe('every query of dashboard and alerts', () => {
   it('exist', () => {

@@ -23,13 +23,11 @@ const PORT = 8443
 
 const seconds = (directive: string) => Number(new RegExp(`^ *${directive} (\\d+)s;`, 'm').exec(shipped)![1])
 
-describe('docs/operations/nginx.conf', () => {
-  it('waits longer than the deadline, closes idle connections before the service does, and takes the largest body', () => {
-    expect(seconds('proxy_read_timeout') * 1000).toBeGreaterThan(Number(SETTINGS.deadlineMs.fallback) + 1000)
-    expect(seconds('keepalive_timeout') * 1000).toBeLessThan(Number(SETTINGS.httpIdleMs.fallback))
-    const megabytes = Number(/^client_max_body_size (\d+)m;/m.exec(shipped)![1])
-    expect(megabytes * 2 ** 20).toBeGreaterThan(Number(SETTINGS.maxBodyBytes.fallback))
-  })
+it('docs/operations/nginx.conf waits longer than the deadline, closes idle connections before the service does, and takes the largest body', () => {
+  expect(seconds('proxy_read_timeout') * 1000).toBeGreaterThan(Number(SETTINGS.deadlineMs.fallback) + 1000)
+  expect(seconds('keepalive_timeout') * 1000).toBeLessThan(Number(SETTINGS.httpIdleMs.fallback))
+  const megabytes = Number(/^client_max_body_size (\d+)m;/m.exec(shipped)![1])
+  expect(megabytes * 2 ** 20).toBeGreaterThan(Number(SETTINGS.maxBodyBytes.fallback))
 })
 
 describe.skipIf(NGINX === undefined)('nginx', () => {

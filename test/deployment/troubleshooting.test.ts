@@ -47,15 +47,11 @@ const anchorsOf = (file: string) =>
     anchorOf(heading!),
   )
 
-describe('docs/troubleshooting.md', () => {
-  it('quotes only what the service, its commands and the SDK say', () => {
-    const quotes = quotesIn(readFileSync(PAGES[0]!, 'utf8')).filter(
-      (quote) => !WORDS_OF_OTHERS.includes(quote),
-    )
-    expect(quotes.length).toBeGreaterThan(40)
-    const parts = quotes.flatMap((quote) => quote.split('…').map((part) => part.trim()))
-    expect(parts.filter((part) => !sources.includes(part))).toEqual([])
-  })
+it('docs/troubleshooting.md quotes only what the service, its commands and the SDK say', () => {
+  const quotes = quotesIn(readFileSync(PAGES[0]!, 'utf8')).filter((quote) => !WORDS_OF_OTHERS.includes(quote))
+  expect(quotes.length).toBeGreaterThan(40)
+  const parts = quotes.flatMap((quote) => quote.split('…').map((part) => part.trim()))
+  expect(parts.filter((part) => !sources.includes(part))).toEqual([])
 })
 
 describe('the pages for operators', () => {

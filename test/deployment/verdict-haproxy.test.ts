@@ -2,10 +2,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -13,6 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { poll } from '../support/command.js'
 import { HAPROXY, isHaproxyHere, loopbackPlaces } from '../support/haproxy.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { GOOD, judgeVectors } from '../support/verdict-vectors.js'
 
 const run = promisify(execFile)
@@ -28,7 +28,7 @@ describe.skipIf(!isHaproxyHere)('HAProxy with docs/examples/gateway', () => {
   })
   let published: unknown = GOOD.jwks
   const issuer = createServer((_asked, response) => response.end(JSON.stringify(published)))
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-haproxy-'))
+  const folder = temporaryFolder()
   let child: ChildProcess | undefined
 
   const port = (server: Server) => (server.address() as AddressInfo).port
@@ -89,7 +89,6 @@ describe.skipIf(!isHaproxyHere)('HAProxy with docs/examples/gateway', () => {
   afterAll(async () => {
     await stop()
     for (const server of [application, issuer]) server.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   it('lets an approval through, and says to the application whose and for what it is', async () => {

@@ -19,7 +19,6 @@ import { type ApiClient, type ApiResponse, apiClient } from '../support/client.j
 import { withDatabase } from '../support/database.js'
 import { base64, face, groupPhoto, landscape, unseenFace } from '../support/faces.js'
 import { blurredFace, distantFace, plain, pngHeader, upsideDownFace } from '../support/images.js'
-import { operationsOf } from '../support/operations.js'
 import { exchange, openSocket, type RawResponse, rawRequest } from '../support/raw-socket.js'
 import { startService, type TestService, type TestTenant } from '../support/service.js'
 import { validSignatures } from '../support/trust.js'
@@ -114,7 +113,7 @@ const overNode = { COUNTERSIGN_HTTP: 'node' }
 let furtherKeys = 0
 async function furtherKey({ running, tenant }: World, grants: Partial<KeyGrants>) {
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
+  const operations = running.operations
   const { key } = await operations.keys.create(await tenancy.find(tenant.id), COMMAND_LINE, 'sandbox', {
     ...{ name: `further-${++furtherKeys}`, scopes: null, networks: null, ...grants },
   })
@@ -151,7 +150,7 @@ const PROVOCATIONS = {
   tenant_suspended: async ({ running }) => {
     const tenant = await running.tenant()
     const { tenancy } = running.service.core
-    const operations = operationsOf(running.service)
+    const operations = running.operations
     await operations.lifecycle.suspend(await tenancy.find(tenant.id), COMMAND_LINE)
     return tenant.sandbox.health()
   },
@@ -397,7 +396,10 @@ describe('what to do', () => {
       ['production', 'sandbox', tenant.sandboxKey],
     ] as const) {
       const { body } = await apiClient(service.url(at), key).call('GET', '/v1/health')
-      expect(body.message).toBe(`This is the ${at} base URL; the API key is a ${other} key.`)
+      expect(body).toMatchObject({
+        ...{ error: 'permission_denied', code: 'wrong_environment' },
+        message: `This is the ${at} base URL; the API key is a ${other} key.`,
+      })
       expect(body.remedy).toContain(service.url(other))
     }
   })

@@ -1,11 +1,9 @@
 /** Tests that no statement of calls and of the retention job scans a table, in a database with many rows in each table that grows. */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   capturePageReader,
   capturePageWriter,
@@ -43,6 +41,7 @@ import {
   keptResponse,
   reference,
 } from '../support/records.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 /** Rows of a table that grows. PostgreSQL scans a smaller one, since that is faster. */
 const [ON_SQLITE, ON_POSTGRES] = [10_000, 100_000]
@@ -252,40 +251,35 @@ describe('over sqlite', () => {
   const RARE = /^SCAN webhook_delivery: .*\bDELETE FROM webhook_endpoint\b/s
 
   it('no statement scans a large table', { timeout: LIMIT_MS }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))
-    const file = join(folder, 'countersign.db')
+    const file = join(temporaryFolder(), 'countersign.db')
     await SqliteStore.open(file, { tables: tablesOf() }).close()
     const database = new Database(file)
-    try {
-      for (const insert of fillings(ON_SQLITE, (text) => `CAST(${text} AS BLOB)`)) database.exec(insert)
-      const asked: Asked[] = []
-      const recording = {
-        prepare(sql: string) {
-          const statement = database.prepare(sql)
-          const noted =
-            (method: 'get' | 'all' | 'run') =>
-            (...parameters: unknown[]) => {
-              asked.push({ sql, parameters })
-              return statement[method](...parameters)
-            }
-          return { get: noted('get'), all: noted('all'), run: noted('run') }
-        },
-      }
-      await work(recording as Connection, ON_SQLITE)
-      expect(asked.length).toBeGreaterThan(40)
-      const looks = asked.flatMap(({ sql, parameters }) =>
-        (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as Array<{ detail: string }>)
-          .filter(
-            ({ detail }) => detail.startsWith('SCAN') && !SMALL.test(detail) && !/CONSTANT ROW/.test(detail),
-          )
-          .map(({ detail }) => `${detail}: ${sql}`)
-          .filter((look) => !RARE.test(look)),
-      )
-      expect(looks).toEqual([])
-    } finally {
-      database.close()
-      rmSync(folder, { recursive: true, force: true })
+    onTestFinished(() => void database.close())
+    for (const insert of fillings(ON_SQLITE, (text) => `CAST(${text} AS BLOB)`)) database.exec(insert)
+    const asked: Asked[] = []
+    const recording = {
+      prepare(sql: string) {
+        const statement = database.prepare(sql)
+        const noted =
+          (method: 'get' | 'all' | 'run') =>
+          (...parameters: unknown[]) => {
+            asked.push({ sql, parameters })
+            return statement[method](...parameters)
+          }
+        return { get: noted('get'), all: noted('all'), run: noted('run') }
+      },
     }
+    await work(recording as Connection, ON_SQLITE)
+    expect(asked.length).toBeGreaterThan(40)
+    const looks = asked.flatMap(({ sql, parameters }) =>
+      (database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters) as Array<{ detail: string }>)
+        .filter(
+          ({ detail }) => detail.startsWith('SCAN') && !SMALL.test(detail) && !/CONSTANT ROW/.test(detail),
+        )
+        .map(({ detail }) => `${detail}: ${sql}`)
+        .filter((look) => !RARE.test(look)),
+    )
+    expect(looks).toEqual([])
   })
 })
 

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, inject, onTestFinished } from 'vitest'
 import { loadConfig } from '../../src/app/configuration.js'
 import { Service } from '../../src/app/service.js'
 import { runProgram } from '../../src/cli/program.js'
@@ -296,6 +296,13 @@ export function workplaceForEach(env: Record<string, string> = {}): Workplace {
   })
   afterEach(() => place?.dispose())
   return later(() => place)
+}
+
+/** A workplace for the rest of a test, which is over when the test is. */
+export async function workplaceOfTest(env?: Record<string, string>): Promise<Workplace> {
+  const place = await workplace(env)
+  onTestFinished(() => place.dispose())
+  return place
 }
 
 /** A workplace that a hook makes only when the tests have begun. */

@@ -76,10 +76,13 @@ export const WITH_PATIENT_PAGE = { ...WITH_PAGE, COUNTERSIGN_DEADLINE_MS: '60000
 /** The OpenID provider as well. */
 export const WITH_OPENID = { ...WITH_PAGE, COUNTERSIGN_OPENID_LISTEN: '127.0.0.1:0' }
 
-/** A service for the tests of a whole file, which waits for it at its top: it stops after the last of them. */
-export async function serviceOfFile(...parameters: Parameters<typeof startService>): Promise<TestService> {
+/** A service for the tests of a whole file, which waits for it at its top: it stops after the last of them. @param start its settings, or its start */
+export async function serviceOfFile(
+  start: Record<string, string> | (() => Promise<TestService>) = {},
+  options?: Parameters<typeof startService>[1],
+): Promise<TestService> {
   if (isSkipped()) return NOBODY
-  const running = await startService(...parameters)
+  const running = await (typeof start === 'function' ? start() : startService(start, options))
   afterAll(() => running.stop())
   return running
 }

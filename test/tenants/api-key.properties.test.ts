@@ -1,34 +1,26 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { DomainError } from '../../src/lib/domain-error.js'
 import { generateApiKey, parseApiKey } from '../../src/tenants/api-key.js'
 import { check, checkAsync, damaged } from '../support/properties.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 
+const running = await serviceOfFile()
+const tenant = await running.tenant()
 const key = fc.constantFrom('sandbox', 'production').map((type) => generateApiKey(type))
 
-describe('text that comes as an API key', () => {
-  it('a damaged API key is refused without a query of the database', () => {
-    check(
-      fc.property(key, damaged(key), fc.string({ unit: 'binary' }), (good, bad, other) => {
-        expect(parseApiKey(good)).toBe(good.startsWith('svc-sbx-') ? 'sandbox' : 'production')
-        // Four billion to one that a damaged key has a checksum that fits; a key is then a key.
-        for (const text of [bad, other, `${good}${other}`, `${other}${good}`])
-          if (parseApiKey(text) !== null) expect(text).toMatch(/^svc-(sbx|prod)-[0-9A-Za-z]{49}$/)
-      }),
-    )
-  })
+it('a damaged API key is refused without a query of the database', () => {
+  check(
+    fc.property(key, damaged(key), fc.string({ unit: 'binary' }), (good, bad, other) => {
+      expect(parseApiKey(good)).toBe(good.startsWith('svc-sbx-') ? 'sandbox' : 'production')
+      // Four billion to one that a damaged key has a checksum that fits; a key is then a key.
+      for (const text of [bad, other, `${good}${other}`, `${other}${good}`])
+        if (parseApiKey(text) !== null) expect(text).toMatch(/^svc-(sbx|prod)-[0-9A-Za-z]{49}$/)
+    }),
+  )
 })
 
 describe('the Authorization header', () => {
-  let running: TestService
-  let tenant: TestTenant
-  beforeAll(async () => {
-    running = await startService()
-    tenant = await running.tenant()
-  })
-  afterAll(() => running?.stop())
-
   it('the Authorization header authenticates `Bearer` and a key, and anything else gets an error code', async () => {
     const whole = fc
       .tuple(fc.constantFrom('Bearer', 'bearer', 'BEARER', 'Basic', ''), fc.integer({ min: 0, max: 3 }))

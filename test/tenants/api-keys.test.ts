@@ -33,28 +33,20 @@ describe('a key', () => {
     expect((await running.tenant()).sandboxKey).not.toBe(tenant.sandboxKey)
   })
 
-  it('an API key with any changed character is malformed, without a query of the database', async () => {
-    const key = tenant.sandboxKey
-    for (const position of [8, 20, key.length - 7, key.length - 1]) {
-      const other = key[position] === 'x' ? 'y' : 'x'
-      const response = await at('sandbox', key.slice(0, position) + other + key.slice(position + 1)).health()
-      expect([response.status, response.body.code]).toEqual([401, 'malformed_api_key'])
-    }
-  })
-
-  it('an API key is malformed when it is cut, extended, in another case or under another prefix', async () => {
+  it('an API key is malformed when it is changed, cut, extended, in another case or under another prefix', async () => {
     const key = tenant.sandboxKey
     for (const wrong of [
+      ...[8, 20, key.length - 7, key.length - 1].map(
+        (position) => key.slice(0, position) + (key[position] === 'x' ? 'y' : 'x') + key.slice(position + 1),
+      ),
       key.slice(0, -1),
       `${key}0`,
       key.toUpperCase(),
       key.replace('svc-sbx-', 'svc-prod-'),
       key.slice(8),
       'x'.repeat(3000),
-    ]) {
-      const response = await at('sandbox', wrong).health()
-      expect([response.status, response.body.code], wrong).toEqual([401, 'malformed_api_key'])
-    }
+    ])
+      await expectRefusal(at('sandbox', wrong).health(), 401, 'malformed_api_key')
   })
 
   it('API keys are stored only as SHA-256', async () => {
@@ -69,15 +61,6 @@ describe('a key', () => {
 })
 
 describe('the Authorization header', () => {
-  it('accepts the Bearer scheme in any case, with spaces before the key', async () => {
-    for (const authorization of [
-      `Bearer ${tenant.sandboxKey}`,
-      `bearer ${tenant.sandboxKey}`,
-      `Bearer   ${tenant.sandboxKey}`,
-    ])
-      expect((await authorized(authorization)).status).toBe(200)
-  })
-
   it('an Authorization header of another scheme or form is malformed', async () => {
     for (const authorization of [
       tenant.sandboxKey,
@@ -95,8 +78,8 @@ describe('the Authorization header', () => {
   })
 
   it('a missing or empty Authorization header gets missing_api_key', async () => {
-    for (const response of [await running.anonymous('sandbox').health(), await authorized('')])
-      expect([response.status, response.body.code]).toEqual([401, 'missing_api_key'])
+    for (const call of [running.anonymous('sandbox').health(), authorized('')])
+      await expectRefusal(call, 401, 'missing_api_key')
   })
 })
 
@@ -159,21 +142,10 @@ describe('a reissue', () => {
   })
 })
 
-describe('a key at the other environment', () => {
-  it('a key in the other environment gets 403 wrong_environment, both ways', async () => {
-    const production = await running.production(tenant)
-    for (const client of [at('production', tenant.sandboxKey), at('sandbox', production.key)]) {
-      await expectRefusal(client.health(), 403, 'wrong_environment', { error: 'permission_denied' })
-    }
-  })
-})
-
-describe('a tenant', () => {
-  it('refuses a tenant name that is taken', async () => {
-    const { tenancy } = running.service.core
-    await expect(tenancy.create(tenant.name)).rejects.toMatchObject({ code: 'tenant_exists' })
-    for (const name of ['', ' ', '-x', 'a b', 'x'.repeat(65), '../x', 'é'])
-      await expect(tenancy.create(name)).rejects.toMatchObject({ code: 'invalid_tenant_name' })
-    await expect(tenancy.find('nobody')).rejects.toMatchObject({ code: 'tenant_not_found' })
-  })
+it('refuses a tenant name that is taken', async () => {
+  const { tenancy } = running.service.core
+  await expect(tenancy.create(tenant.name)).rejects.toMatchObject({ code: 'tenant_exists' })
+  for (const name of ['', ' ', '-x', 'a b', 'x'.repeat(65), '../x', 'é'])
+    await expect(tenancy.create(name)).rejects.toMatchObject({ code: 'invalid_tenant_name' })
+  await expect(tenancy.find('nobody')).rejects.toMatchObject({ code: 'tenant_not_found' })
 })

@@ -12,7 +12,6 @@ import { answerTo } from '../support/challenges.js'
 import { type ApiClient, apiClient, type CallOptions } from '../support/client.js'
 import { DESCRIPTIONS, exampleBody, examplePath } from '../support/descriptions.js'
 import { photoOf } from '../support/faces.js'
-import { operationsOf } from '../support/operations.js'
 import { ORIGIN, passkeysPath, registered, usePasskeys } from '../support/passkeys.js'
 import { serviceOfFile, WITH_PAGE } from '../support/service.js'
 
@@ -59,7 +58,7 @@ async function create(
 }
 
 const keys = async (id = tenant.id) => ({
-  operations: operationsOf(running.service).keys,
+  operations: running.operations.keys,
   record: await running.service.core.tenancy.find(id),
 })
 

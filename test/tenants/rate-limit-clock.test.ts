@@ -1,16 +1,12 @@
 /** Rate limits while somebody sets the clock. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
 import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
-import { startService, type TestService } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
+
+const running = await serviceOfFile()
 
 describe('a clock that is set back', () => {
-  let running: TestService
-  beforeAll(async () => {
-    running = await startService()
-  })
-  afterAll(() => running?.stop())
-
   it('a clock that is set back takes no tokens, and the bucket refills at its rate from then on', async () => {
     const client = await running.production(await running.tenant({ ratePerSecond: 3 }))
     const statuses = async (times: number) => {

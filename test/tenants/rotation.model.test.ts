@@ -1,6 +1,6 @@
 /** Random timelines of rotations, seen by backends that hold any of the secrets there ever were. */
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { MemoryReplayStore, verifyVerdict } from '../../clients/node/index.js'
 import { assertResponseSignature } from '../../clients/node/response-signature.js'
 import { type ApiResponse, apiClient } from '../support/client.js'
@@ -207,16 +207,14 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(new Restart(() => running)) },
 )
 
-describe('the signing secrets of a tenant', () => {
-  it('signing secrets sign and validate as the specification says, for any timeline', async () => {
-    await checkAsync(
-      fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
-        fc.asyncModelRun(async () => {
-          const real = await Tenant.create()
-          return { model: new RotationModel(real.first, running.clock.now()), real }
-        }, commands),
-      ),
-      25,
-    )
-  })
+it('signing secrets sign and validate as the specification says, for any timeline', async () => {
+  await checkAsync(
+    fc.asyncProperty(fc.commands([command], { maxCommands: 30, size: 'max' }), (commands) =>
+      fc.asyncModelRun(async () => {
+        const real = await Tenant.create()
+        return { model: new RotationModel(real.first, running.clock.now()), real }
+      }, commands),
+    ),
+    25,
+  )
 })

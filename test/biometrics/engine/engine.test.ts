@@ -246,22 +246,20 @@ describe('the queue', () => {
   })
 })
 
-describe('several tasks in one worker', () => {
-  it('gives each face of a batch the embedding that it gets without company', async () => {
-    const engine = await running(OF_BASELINE)
-    const crops = await Promise.all(
-      people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
-    )
-    const alone: Float32Array[] = []
-    for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
-    // Pictures without a face leave the batch, and the others stay.
-    const pictures = [...crops, nobody, ...crops, nobody]
-    const together = await Promise.allSettled(pictures.map((picture) => engine.enrol([picture])))
-    together.forEach((result, i) => {
-      const expected = alone[crops.indexOf(pictures[i]!)]
-      if (expected) expect(result).toMatchObject({ status: 'fulfilled', value: { reference: expected } })
-      else expect(result).toMatchObject({ status: 'rejected', reason: { code: 'face_not_found' } })
-    })
+it('each face of a batch gets the embedding that it gets without company', async () => {
+  const engine = await running(OF_BASELINE)
+  const crops = await Promise.all(
+    people.slice(0, 4).map(async (person) => (await faceCrop(person)).jpeg().toBuffer()),
+  )
+  const alone: Float32Array[] = []
+  for (const crop of crops) alone.push((await engine.enrol([crop])).reference)
+  // Pictures without a face leave the batch, and the others stay.
+  const pictures = [...crops, nobody, ...crops, nobody]
+  const together = await Promise.allSettled(pictures.map((picture) => engine.enrol([picture])))
+  together.forEach((result, i) => {
+    const expected = alone[crops.indexOf(pictures[i]!)]
+    if (expected) expect(result).toMatchObject({ status: 'fulfilled', value: { reference: expected } })
+    else expect(result).toMatchObject({ status: 'rejected', reason: { code: 'face_not_found' } })
   })
 })
 

@@ -115,17 +115,15 @@ it('a call whose caller has gone ends its decoding, and causes no incident', asy
   expect(await codeOf(engine.inspect([picture]))).toBe('resolved')
 })
 
-describe('the processes that read pictures', () => {
-  it('leave cores and memory to the service, those that read costly pictures first', async () => {
-    const engine = await running()
-    const { processId } = engine.health()
-    expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
-    const [decoder] = childrenOf(processId!)
-    const oomScoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
-    const [ofEngine, ofDecoder] = [processId!, decoder!].map((pid) => [getPriority(pid), oomScoreOf(pid)])
-    expect(ofEngine).toEqual([10, 500])
-    expect(ofDecoder).toEqual([12, 800])
-  })
+it('the processes that read pictures leave cores and memory to the service, those that read costly pictures first', async () => {
+  const engine = await running()
+  const { processId } = engine.health()
+  expect(await codeOf(engine.inspect([await plainPicture(3000, 2000).png().toBuffer()]))).toBe('resolved')
+  const [decoder] = childrenOf(processId!)
+  const oomScoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
+  const [ofEngine, ofDecoder] = [processId!, decoder!].map((pid) => [getPriority(pid), oomScoreOf(pid)])
+  expect(ofEngine).toEqual([10, 500])
+  expect(ofDecoder).toEqual([12, 800])
 })
 
 const schedulingClass = { flow: 'somebody', weight: 1 }

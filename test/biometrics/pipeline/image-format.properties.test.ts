@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { sniffImageFormat } from '../../../src/biometrics/pipeline/decode/image-format.js'
 import { bytesInside, check } from '../../support/properties.js'
 
@@ -24,16 +24,14 @@ const file = fc
     Buffer.concat([Buffer.from(magic, 'hex'), rest, tail]).subarray(0, length),
   )
 
-describe('an image format', () => {
-  it('the format depends on only the first twelve bytes, and is unknown if they are cut short', () => {
-    check(
-      fc.property(file, (bytes) => {
-        const hex = bytes.toString('hex')
-        const expected = MAGIC.find(([, magic]) => magic.test(hex))?.[0] ?? null
-        expect(sniffImageFormat(bytes)).toBe(expected)
-        expect(sniffImageFormat(bytes.subarray(0, 12))).toBe(expected)
-      }),
-      1000,
-    )
-  })
+it('the format depends on only the first twelve bytes, and is unknown if they are cut short', () => {
+  check(
+    fc.property(file, (bytes) => {
+      const hex = bytes.toString('hex')
+      const expected = MAGIC.find(([, magic]) => magic.test(hex))?.[0] ?? null
+      expect(sniffImageFormat(bytes)).toBe(expected)
+      expect(sniffImageFormat(bytes.subarray(0, 12))).toBe(expected)
+    }),
+    1000,
+  )
 })

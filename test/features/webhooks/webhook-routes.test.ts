@@ -1,18 +1,15 @@
 /** Webhooks at the dashboard: who may add them, how they are shown, and the pages of their deliveries. */
 
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { RETRY_DELAYS_MS } from '../../../src/features/webhooks/outbox.js'
 import { webhookWriter } from '../../../src/features/webhooks/webhook-tables.js'
-import { Console } from '../../dashboard/console.js'
+import { openConsole } from '../../dashboard/console.js'
 import { poll } from '../../support/command.js'
-import type { TestService, TestTenant } from '../../support/service.js'
 import { receiverOfFile } from '../../support/webhooks.js'
 
-const desk = new Console()
-const { own, operator } = desk
-let running: TestService
-let tenant: TestTenant
+const desk = await openConsole()
+const { own, operator, running, tenant } = desk
 let received = 0
 let status = 204
 
@@ -21,10 +18,6 @@ const receiver = await receiverOfFile((_request, response) => {
   response.writeHead(status).end()
 })
 const url = `${receiver.url}/hook?token=geheim`
-beforeAll(() => {
-  running = desk.running
-  tenant = desk.tenant
-})
 
 const path = (rest = '') => `/tenants/${tenant.id}/webhooks${rest}`
 const list = async (by = own) => (await by.call('GET', path())).body

@@ -30,33 +30,31 @@ describe('the pages', () => {
     })
 })
 
-describe('a page that cannot be served', () => {
-  it('answers 503, and the log has the reason', async () => {
-    const lines: string[] = []
-    const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
-    const metrics = { contentType: 'text/plain', render: () => Promise.reject(new Error('no such folder')) }
-    const hosts = new HostGuard(
-      new Set(),
-      systemClock,
-      () => {},
-      () => 'http://127.0.0.1:8082/errors',
-    )
-    const request: IncomingRequest = {
-      method: 'GET',
-      path: '/metrics',
-      query: '',
-      headers: { host: '127.0.0.1' },
-      remoteAddress: '127.0.0.1',
-      encrypted: false,
-      signal: new AbortController().signal,
-      body: async () => Buffer.alloc(0),
-    }
-    expect((await metricsHandler(metrics, hosts, log)(request)).status).toBe(503)
-    expect(JSON.parse(lines[0]!)).toMatchObject({
-      level: 50,
-      path: '/metrics',
-      err: { message: 'no such folder' },
-    })
+it('a page that cannot be served answers 503, and the log has the reason', async () => {
+  const lines: string[] = []
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
+  const metrics = { contentType: 'text/plain', render: () => Promise.reject(new Error('no such folder')) }
+  const hosts = new HostGuard(
+    new Set(),
+    systemClock,
+    () => {},
+    () => 'http://127.0.0.1:8082/errors',
+  )
+  const request: IncomingRequest = {
+    method: 'GET',
+    path: '/metrics',
+    query: '',
+    headers: { host: '127.0.0.1' },
+    remoteAddress: '127.0.0.1',
+    encrypted: false,
+    signal: new AbortController().signal,
+    body: async () => Buffer.alloc(0),
+  }
+  expect((await metricsHandler(metrics, hosts, log)(request)).status).toBe(503)
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    level: 50,
+    path: '/metrics',
+    err: { message: 'no such folder' },
   })
 })
 

@@ -7,7 +7,7 @@ import { BodyBudget, type BodyQuota } from '../../../src/http/bodies/body-budget
 import type { IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
 import { listen } from '../../../src/http/listeners/transport.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
-import { poll } from '../../support/command.js'
+import { poll, until } from '../../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../../support/raw-socket.js'
 import { serviceOfTest } from '../../support/service.js'
 import { LIMITS, overTransports } from '../../support/transports.js'
@@ -27,18 +27,16 @@ const refusal = (error: unknown): Reply => {
   return { status: statusOf(error), headers: errorHeaders(error), body: error.code }
 }
 
-describe('the budget of bodies', () => {
-  it('leaves production the half that the sandbox may not hold', () => {
-    const budget = new BodyBudget(100)
-    const quotas = [budget.quota(1), budget.quota(0.5)] as const
-    const [production, sandbox] = [quotas[0].open(), quotas[1].open()]
-    expect([sandbox.take(50), sandbox.take(1)]).toEqual([true, false])
-    expect([production.take(50), production.take(1)]).toEqual([true, false])
-    sandbox.release()
-    expect([production.take(50), sandbox.take(1)]).toEqual([true, false])
-    production.release()
-    expect([budget.heldBytes, budget.peakBytes, sandbox.take(50)]).toEqual([0, 100, true])
-  })
+it('the budget of bodies leaves production the half that the sandbox may not hold', () => {
+  const budget = new BodyBudget(100)
+  const quotas = [budget.quota(1), budget.quota(0.5)] as const
+  const [production, sandbox] = [quotas[0].open(), quotas[1].open()]
+  expect([sandbox.take(50), sandbox.take(1)]).toEqual([true, false])
+  expect([production.take(50), production.take(1)]).toEqual([true, false])
+  sandbox.release()
+  expect([production.take(50), sandbox.take(1)]).toEqual([true, false])
+  production.release()
+  expect([budget.heldBytes, budget.peakBytes, sandbox.take(50)]).toEqual([0, 100, true])
 })
 
 describe('the budget of one tenant', () => {
@@ -181,73 +179,66 @@ overTransports((name) => {
     }, 60_000)
   })
 
-  describe('a body beyond the total', () => {
-    it('is answered 503 with Retry-After, and the next one is served', async () => {
-      const budget = new BodyBudget(3 * MIB)
-      let hold = pause(0)
-      const url = await serve(budget, (request) =>
-        request.body(performance.now() + 20_000).then(async (body) => {
-          const { length } = body
-          await hold
-          return { status: 200, headers: {}, body: String(length) }
-        }, refusal),
-      )
-      const post = (bytes: number) => fetch(url, { method: 'POST', body: 'x'.repeat(bytes) })
-      let release = () => {}
-      hold = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      const first = post(2 * MIB)
-      await poll(
-        async () => budget.heldBytes,
-        (bytes) => bytes === 2 * MIB,
-      )
-      const second = await post(2 * MIB)
-      expect([second.status, await second.text(), second.headers.get('retry-after')]).toEqual([
-        503,
-        'overloaded',
-        '1',
-      ])
-      release()
-      expect(await (await first).text()).toBe(String(2 * MIB))
-      expect(budget.heldBytes).toBe(0)
-      expect(await (await post(2 * MIB)).text()).toBe(String(2 * MIB))
-    }, 60_000)
-  })
+  it('a body beyond the total is answered 503 with Retry-After, and the next one is served', async () => {
+    const budget = new BodyBudget(3 * MIB)
+    let hold = pause(0)
+    const url = await serve(budget, (request) =>
+      request.body(performance.now() + 20_000).then(async (body) => {
+        const { length } = body
+        await hold
+        return { status: 200, headers: {}, body: String(length) }
+      }, refusal),
+    )
+    const post = (bytes: number) => fetch(url, { method: 'POST', body: 'x'.repeat(bytes) })
+    let release = () => {}
+    hold = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const first = post(2 * MIB)
+    await until(() => budget.heldBytes === 2 * MIB)
+    const second = await post(2 * MIB)
+    expect([second.status, await second.text(), second.headers.get('retry-after')]).toEqual([
+      503,
+      'overloaded',
+      '1',
+    ])
+    release()
+    expect(await (await first).text()).toBe(String(2 * MIB))
+    expect(budget.heldBytes).toBe(0)
+    expect(await (await post(2 * MIB)).text()).toBe(String(2 * MIB))
+  }, 60_000)
 
-  describe('several bodies of one tenant', () => {
-    it('are answered 503 beyond what stays free, while another tenant has room', async () => {
-      const budget = new BodyBudget(4 * MIB)
-      let release = () => {}
-      const hold = new Promise<void>((resolve) => {
-        release = resolve
-      })
-      const url = await serve(budget, (request) =>
-        request.body(performance.now() + 20_000, undefined, request.headers['x-owner']).then(async () => {
-          await hold
-          return { status: 200, headers: {}, body: '' }
-        }, refusal),
+  it('several bodies of one tenant are answered 503 beyond what stays free, while another tenant has room', async () => {
+    const budget = new BodyBudget(4 * MIB)
+    let release = () => {}
+    const hold = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const url = await serve(budget, (request) =>
+      request.body(performance.now() + 20_000, undefined, request.headers['x-owner']).then(async () => {
+        await hold
+        return { status: 200, headers: {}, body: '' }
+      }, refusal),
+    )
+    const post = (owner: string, bytes: number) =>
+      fetch(url, { method: 'POST', body: 'x'.repeat(bytes), headers: { 'X-Owner': owner } })
+    const held = (bytes: number) =>
+      poll(
+        async () => budget.heldBytes,
+        (current) => current === bytes,
       )
-      const post = (owner: string, bytes: number) =>
-        fetch(url, { method: 'POST', body: 'x'.repeat(bytes), headers: { 'X-Owner': owner } })
-      const held = (bytes: number) =>
-        poll(
-          async () => budget.heldBytes,
-          (current) => current === bytes,
-        )
-      const under = [post('a', MIB)]
-      await held(MIB)
-      under.push(post('a', MIB))
-      await held(2 * MIB)
-      expect((await post('a', MIB)).status).toBe(503)
-      await held(2 * MIB)
-      under.push(post('b', MIB))
-      await held(3 * MIB)
-      release()
-      for (const answer of under) expect((await answer).status).toBe(200)
-      expect(budget.heldBytes).toBe(0)
-    }, 60_000)
-  })
+    const under = [post('a', MIB)]
+    await held(MIB)
+    under.push(post('a', MIB))
+    await held(2 * MIB)
+    expect((await post('a', MIB)).status).toBe(503)
+    await held(2 * MIB)
+    under.push(post('b', MIB))
+    await held(3 * MIB)
+    release()
+    for (const answer of under) expect((await answer).status).toBe(200)
+    expect(budget.heldBytes).toBe(0)
+  }, 60_000)
 
   it('keeps room for other tenants while one tenant trickles many bodies', async () => {
     const running = await serviceOfTest({
@@ -271,10 +262,7 @@ overTransports((name) => {
       })
     }
     // The sandbox has 2 MiB: a second body of the tenant would leave less free than the two hold.
-    await poll(
-      async () => refused,
-      (count) => count === connections.length - 1,
-    )
+    await until(() => refused === connections.length - 1)
     const image = 'A'.repeat(MIB / 2)
     const answer = await polite.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
     expect(answer.body.code).toBe('image_unreadable')
@@ -306,10 +294,7 @@ overTransports((name) => {
     }
     // Each tenant sends one body. Four of them fit in the sandbox's half; the others are refused.
     const connections = await Promise.all(greedy.map(({ sandboxKey }) => attack(sandboxKey)))
-    await poll(
-      async () => answers.length,
-      (count) => count >= 6,
-    )
+    await until(() => answers.length >= 6)
     const polite = await running.tenant()
     // The three bodies together are smaller than what each of the other tenants holds.
     const image = 'A'.repeat(MIB / 4)
@@ -323,10 +308,7 @@ overTransports((name) => {
     )
     expect(codes).toEqual(['image_unreadable', 'image_unreadable', 'image_unreadable'])
     // An evicted body is answered when its sender is seen to be slow.
-    await poll(
-      async () => answers.length,
-      (count) => count > 6,
-    )
+    await until(() => answers.length > 6)
     expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
       new Set([JSON.stringify({ status: 503, code: 'overloaded' })]),
     )

@@ -6,7 +6,6 @@ import { request } from 'node:https'
 import { describe, expect, it } from 'vitest'
 import { COMMAND_LINE } from '../../../src/audit/audited-unit-of-work.js'
 import { CertificateMaker } from '../../support/certificates.js'
-import { operationsOf } from '../../support/operations.js'
 import { serviceOfFile, startService } from '../../support/service.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -61,7 +60,7 @@ function health(key: string, certificate: string | null, environment: 'productio
 let made = 0
 async function boundKey(certificate: string, environment: 'production' | 'sandbox' = 'sandbox') {
   const { tenancy } = running.service.core
-  const operations = operationsOf(running.service)
+  const operations = running.operations
   const grants = { name: `bound-${++made}`, scopes: null, networks: null, certificate }
   const record = await tenancy.find(tenant.id)
   return (await operations.keys.create(record, COMMAND_LINE, environment, grants)).key
@@ -69,20 +68,16 @@ async function boundKey(certificate: string, environment: 'production' | 'sandbo
 const fingerprintOf = (name: string) =>
   new X509Certificate(readFileSync(maker.at(`${name}.pem`))).fingerprint256
 
-describe('a listener that requests client certificates', () => {
-  it('accepts keys that need no certificate with a certificate, without one and with one of an unknown authority', async () => {
-    for (const certificate of [null, 'payments', 'forged'])
-      expect((await health(tenant.sandboxKey, certificate)).status).toBe(200)
-  })
+it('a listener that requests client certificates accepts keys that need no certificate with a certificate, without one and with one of an unknown authority', async () => {
+  for (const certificate of [null, 'payments', 'forged'])
+    expect((await health(tenant.sandboxKey, certificate)).status).toBe(200)
 })
 
-describe('a listener that requires client certificates', () => {
-  it('ends the handshake of a caller who shows no certificate, or one of an unknown authority', async () => {
-    const key = await boundKey('CN=payments', 'production')
-    for (const certificate of [null, 'forged'])
-      await expect(health(key, certificate, 'production')).rejects.toThrow()
-    expect((await health(key, 'payments', 'production')).status).toBe(200)
-  })
+it('a listener that requires client certificates ends the handshake of a caller who shows no certificate, or one of an unknown authority', async () => {
+  const key = await boundKey('CN=payments', 'production')
+  for (const certificate of [null, 'forged'])
+    await expect(health(key, certificate, 'production')).rejects.toThrow()
+  expect((await health(key, 'payments', 'production')).status).toBe(200)
 })
 
 describe('a key that is bound to a certificate', () => {
@@ -109,12 +104,10 @@ describe('a key that is bound to a certificate', () => {
   })
 })
 
-describe('the setting', () => {
-  it('does not start with client certificates over uWebSockets.js or without TLS', async () => {
-    await expect(startService({ ...settings, COUNTERSIGN_HTTP: 'auto' })).rejects.toThrow(
-      /COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_HTTP=node/,
-    )
-    const { COUNTERSIGN_TLS_CERT: _, COUNTERSIGN_TLS_KEY: __, ...withoutTls } = settings
-    await expect(startService(withoutTls)).rejects.toThrow(/COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_TLS_CERT/)
-  })
+it('a service does not start with client certificates over uWebSockets.js or without TLS', async () => {
+  await expect(startService({ ...settings, COUNTERSIGN_HTTP: 'auto' })).rejects.toThrow(
+    /COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_HTTP=node/,
+  )
+  const { COUNTERSIGN_TLS_CERT: _, COUNTERSIGN_TLS_KEY: __, ...withoutTls } = settings
+  await expect(startService(withoutTls)).rejects.toThrow(/COUNTERSIGN_CLIENT_CA needs COUNTERSIGN_TLS_CERT/)
 })

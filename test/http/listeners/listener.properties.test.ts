@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { base64 } from '../../support/faces.js'
 import { plain } from '../../support/images.js'
 import { checkAsync } from '../../support/properties.js'
@@ -51,37 +51,35 @@ overTransports((transport) => {
     ])
   }
 
-  describe('a request', () => {
-    it('reads the same request however its bytes arrive, by length or in chunks', async () => {
-      await checkAsync(
-        fc.asyncProperty(
-          fc.option(fc.array(fc.integer({ min: 1, max: 1500 }), { maxLength: 20 })),
-          fc.array(fc.nat(), { maxLength: 20 }),
-          async (chunks, cuts) => {
-            const bytes = request(chunks)
-            const places = [
-              0,
-              ...cuts.map((cut) => LINE.length + (cut % (bytes.length - LINE.length))),
-              bytes.length,
-            ]
-            places.sort((a, b) => a - b)
-            const connection = await openSocket(running.service.url('sandbox'))
-            connection.socket.setNoDelay(true)
-            for (const [index, end] of places.slice(1).entries()) {
-              connection.send(bytes.subarray(places[index], end))
-              await turn()
-            }
-            const response = await connection.response()
-            connection.end()
-            expect([response?.status, response?.body.user_id, response?.body.reason]).toEqual([
-              200,
-              'änne+no_match',
-              'no_match',
-            ])
-          },
-        ),
-        100,
-      )
-    })
+  it('reads the same request however its bytes arrive, by length or in chunks', async () => {
+    await checkAsync(
+      fc.asyncProperty(
+        fc.option(fc.array(fc.integer({ min: 1, max: 1500 }), { maxLength: 20 })),
+        fc.array(fc.nat(), { maxLength: 20 }),
+        async (chunks, cuts) => {
+          const bytes = request(chunks)
+          const places = [
+            0,
+            ...cuts.map((cut) => LINE.length + (cut % (bytes.length - LINE.length))),
+            bytes.length,
+          ]
+          places.sort((a, b) => a - b)
+          const connection = await openSocket(running.service.url('sandbox'))
+          connection.socket.setNoDelay(true)
+          for (const [index, end] of places.slice(1).entries()) {
+            connection.send(bytes.subarray(places[index], end))
+            await turn()
+          }
+          const response = await connection.response()
+          connection.end()
+          expect([response?.status, response?.body.user_id, response?.body.reason]).toEqual([
+            200,
+            'änne+no_match',
+            'no_match',
+          ])
+        },
+      ),
+      100,
+    )
   })
 })

@@ -3,7 +3,7 @@ import { createConnection } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Listener } from '../../../src/http/listeners/listener.js'
 import { listen } from '../../../src/http/listeners/transport.js'
-import { poll } from '../../support/command.js'
+import { poll, until } from '../../support/command.js'
 import { BODIES, LIMITS, overTransports } from '../../support/transports.js'
 
 const MEBIBYTE = 'x'.repeat(1_048_576)
@@ -77,10 +77,7 @@ overTransports((name) => {
       const socket = createConnection(port, '127.0.0.1')
       socket.pause()
       socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-      await poll(
-        async () => made,
-        (count) => count > 0,
-      )
+      await until(() => made > 0)
       socket.destroy()
       await poll(async () => ended, Boolean)
       expect(made).toBeLessThan(MOST)

@@ -164,24 +164,22 @@ overTransports((name) => {
     })
   })
 
-  describe('a listener that retires', () => {
-    it('accepts no connection when retired, and ends an open one with its next answer', async () => {
-      const url = await serve(async () => ok('done'))
-      const open = await openSocket(url)
-      open.send(rawRequest('GET /'))
-      expect((await open.response())?.status).toBe(200)
-      void listeners.at(-1)!.retire()
-      const connecting = () =>
-        openSocket(url).then(
-          (other) => other.end(),
-          ({ code }) => code,
-        )
-      await expect.poll(connecting).toBe('ECONNREFUSED')
-      open.send(rawRequest('GET /'))
-      const last = await open.response()
-      expect([last?.status, last?.headers.connection]).toEqual([200, 'close'])
-      await open.closed()
-    })
+  it('a listener that retires accepts no connection, and ends an open one with its next answer', async () => {
+    const url = await serve(async () => ok('done'))
+    const open = await openSocket(url)
+    open.send(rawRequest('GET /'))
+    expect((await open.response())?.status).toBe(200)
+    void listeners.at(-1)!.retire()
+    const connecting = () =>
+      openSocket(url).then(
+        (other) => other.end(),
+        ({ code }) => code,
+      )
+    await expect.poll(connecting).toBe('ECONNREFUSED')
+    open.send(rawRequest('GET /'))
+    const last = await open.response()
+    expect([last?.status, last?.headers.connection]).toEqual([200, 'close'])
+    await open.closed()
   })
 
   describe('Expect: 100-continue', () => {

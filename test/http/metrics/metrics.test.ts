@@ -52,33 +52,31 @@ describe('docs/operations/monitoring.md', () => {
   })
 })
 
-describe('the coverage of a change of the model pack', () => {
-  it('is shown by tenant, and only while the change is under way', async () => {
-    const { core } = running.service
-    const moved = await running.tenant()
-    const production = await running.production(moved)
-    const image = base64(await face('ada'))
-    for (const user_id of ['ada', 'late'])
-      expect((await production.enroll({ user_id, image })).status).toBe(201)
-    const index = core.vault.blindIndex(moved.id, 'production', 'ada')
-    const subject = (await core.vault.find(core.store.read, index, 'ada'))!
-    const content = core.vault.openReference(subject, subject.reference!)
-    await core.store.transaction('installation', (tx) =>
-      core.vault.putFollowing(tx, subject, subject.reference!.id, 'other@1.0.0', content),
-    )
-    const coverage = `countersign_model_migration_coverage{tenant="${moved.name}"}`
-    expect(await value(coverage)).toBeUndefined()
-    await beginModelChange(running)
-    expect(await value(coverage)).toBe(0.5)
-    const all = await value('countersign_model_migration_coverage{tenant="_all"}')
-    expect(all).toBeGreaterThan(0)
-    expect(all).toBeLessThanOrEqual(0.5)
-    const deciding = (model: string) => value(`countersign_model_migration_tenants{model="${model}"}`)
-    expect(await deciding('baseline@1.0.0')).toBe((await core.store.read.tenants()).length)
-    expect(await deciding('other@1.0.0')).toBe(0)
-    await endModelChange(running)
-    expect(await scrape(running)).not.toContain('countersign_model_migration_coverage{')
-  })
+it('the coverage of a change of the model pack is shown by tenant, and only while the change is under way', async () => {
+  const { core } = running.service
+  const moved = await running.tenant()
+  const production = await running.production(moved)
+  const image = base64(await face('ada'))
+  for (const user_id of ['ada', 'late'])
+    expect((await production.enroll({ user_id, image })).status).toBe(201)
+  const index = core.vault.blindIndex(moved.id, 'production', 'ada')
+  const subject = (await core.vault.find(core.store.read, index, 'ada'))!
+  const content = core.vault.openReference(subject, subject.reference!)
+  await core.store.transaction('installation', (tx) =>
+    core.vault.putFollowing(tx, subject, subject.reference!.id, 'other@1.0.0', content),
+  )
+  const coverage = `countersign_model_migration_coverage{tenant="${moved.name}"}`
+  expect(await value(coverage)).toBeUndefined()
+  await beginModelChange(running)
+  expect(await value(coverage)).toBe(0.5)
+  const all = await value('countersign_model_migration_coverage{tenant="_all"}')
+  expect(all).toBeGreaterThan(0)
+  expect(all).toBeLessThanOrEqual(0.5)
+  const deciding = (model: string) => value(`countersign_model_migration_tenants{model="${model}"}`)
+  expect(await deciding('baseline@1.0.0')).toBe((await core.store.read.tenants()).length)
+  expect(await deciding('other@1.0.0')).toBe(0)
+  await endModelChange(running)
+  expect(await scrape(running)).not.toContain('countersign_model_migration_coverage{')
 })
 
 describe('the counters', () => {
@@ -194,25 +192,23 @@ describe('the metrics of maintenance', () => {
   })
 })
 
-describe('tenants', () => {
-  it('counts tenants by name up to the limit, and together beyond it', async () => {
-    const bounded = await serviceOfTest({ COUNTERSIGN_METRICS_TENANTS: '2' })
-    const tenants = []
-    for (let i = 0; i < 4; i++) tenants.push(await bounded.tenant())
-    for (const one of tenants) await one.sandbox.health()
-    const image = base64(await face('ada'))
-    await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
-    await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
-    await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
-    const text = await scrape(bounded)
-    const counted = (name: string, tenant: string, label: string) =>
-      sampleOf(text, `countersign_tenant_${name}_total{tenant="${tenant}",environment="sandbox",${label}}`)
-    const requests = (tenant: string, status: string) => counted('requests', tenant, `status="${status}"`)
-    const verdicts = (tenant: string, verdict: string) => counted('verdicts', tenant, `verdict="${verdict}"`)
-    expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual([
-      2, 1, 1,
-    ])
-    expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
-    expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
-  })
+it('counts tenants by name up to the limit, and together beyond it', async () => {
+  const bounded = await serviceOfTest({ COUNTERSIGN_METRICS_TENANTS: '2' })
+  const tenants = []
+  for (let i = 0; i < 4; i++) tenants.push(await bounded.tenant())
+  for (const one of tenants) await one.sandbox.health()
+  const image = base64(await face('ada'))
+  await tenants[0]!.sandbox.verify({ user_id: 'u+no_match', image, action: 'x' })
+  await tenants[3]!.sandbox.verify({ user_id: 'u+match', image, action: 'x' })
+  await tenants[0]!.sandbox.verify({ user_id: 'nobody', image, action: 'x' })
+  const text = await scrape(bounded)
+  const counted = (name: string, tenant: string, label: string) =>
+    sampleOf(text, `countersign_tenant_${name}_total{tenant="${tenant}",environment="sandbox",${label}}`)
+  const requests = (tenant: string, status: string) => counted('requests', tenant, `status="${status}"`)
+  const verdicts = (tenant: string, verdict: string) => counted('verdicts', tenant, `verdict="${verdict}"`)
+  expect([requests('tenant-1', '2xx'), requests('tenant-1', '4xx'), requests('tenant-2', '2xx')]).toEqual([
+    2, 1, 1,
+  ])
+  expect([requests('_others', '2xx'), requests('tenant-3', '2xx')]).toEqual([3, undefined])
+  expect([verdicts('tenant-1', 'rejected'), verdicts('_others', 'approved')]).toEqual([1, 1])
 })

@@ -126,16 +126,14 @@ overStores((stores) => {
     })
   })
 
-  describe('the change of the model pack', () => {
-    it('is one, which the next one replaces, and can be ended', async () => {
-      expect(await read().modelMigration()).toBeUndefined()
-      await write((tx) => tx.putModelMigration(MIGRATION))
-      expect(await read().modelMigration()).toEqual(MIGRATION)
-      const next = { ...MIGRATION, strictFmr: null, atCoverage: null, atTime: null, finishingAt: AT }
-      await write((tx) => tx.putModelMigration(next))
-      expect(await read().modelMigration()).toEqual(next)
-      await write((tx) => tx.putModelMigration(null))
-      expect(await read().modelMigration()).toBeUndefined()
-    })
+  it('the change of the model pack is one, which the next one replaces, and can be ended', async () => {
+    expect(await read().modelMigration()).toBeUndefined()
+    await write((tx) => tx.putModelMigration(MIGRATION))
+    expect(await read().modelMigration()).toEqual(MIGRATION)
+    const next = { ...MIGRATION, strictFmr: null, atCoverage: null, atTime: null, finishingAt: AT }
+    await write((tx) => tx.putModelMigration(next))
+    expect(await read().modelMigration()).toEqual(next)
+    await write((tx) => tx.putModelMigration(null))
+    expect(await read().modelMigration()).toBeUndefined()
   })
 })

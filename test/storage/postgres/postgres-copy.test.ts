@@ -14,7 +14,7 @@ import { tablesWith } from '../../../src/storage/endings.js'
 import { SqliteStore } from '../../../src/storage/sqlite/sqlite-store.js'
 import { StoreUnavailableError } from '../../../src/storage/store.js'
 import { apiClient } from '../../support/client.js'
-import { poll, type Workplace, workplace } from '../../support/command.js'
+import { poll, until, type Workplace, workplace } from '../../support/command.js'
 import {
   changeSqlite,
   dumpPostgres,
@@ -307,10 +307,7 @@ overPostgres(() => {
         for (let isKilled = false; !isKilled; ) {
           for (const suffix of ['', '-wal', '-shm', '-serving']) rmSync(target + suffix, { force: true })
           const child = begin(database.url, sqlite(target))
-          await poll(
-            async () => logBytes() > 0 || child.isOver(),
-            (isSo) => isSo,
-          )
+          await until(() => logBytes() > 0 || child.isOver())
           const wasKilled = await child.kill()
           const entries = dumpSqlite(target).audit?.length ?? 0
           expect([0, ENTRIES]).toContain(entries)

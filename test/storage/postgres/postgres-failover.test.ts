@@ -6,7 +6,7 @@ import { base64, face } from '../../support/faces.js'
 import { overPostgres } from '../../support/postgres.js'
 import { PostgresServer } from '../../support/postgres-server.js'
 import { tenant } from '../../support/records.js'
-import { startService } from '../../support/service.js'
+import { serviceOfTest } from '../../support/service.js'
 import { startStandby } from '../../support/standby.js'
 import { temporaryFolder } from '../../support/temporary-folder.js'
 
@@ -56,29 +56,25 @@ overPostgres(() => {
       const ada = base64(await face('ada'))
       await primary.query('CREATE DATABASE service')
       const COUNTERSIGN_DATABASE = PostgresServer.urlOf('service', primary, standby)
-      const running = await startService({ COUNTERSIGN_DATABASE })
-      try {
-        const { sandbox } = await running.tenant()
-        const enrol = (user: string) => sandbox.enroll({ user_id: user, image: ada })
-        expect((await enrol('before')).status).toBe(201)
-        await replicated()
-        await primary.stop()
-        const refused = await enrol('meanwhile')
-        expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
-        await standby.query('SELECT pg_promote()')
-        const statuses: number[] = []
-        do {
-          statuses.push((await enrol('after')).status)
-          if (statuses.at(-1) === 503) await sleep(100)
-        } while (statuses.at(-1) === 503 && statuses.length <= MAX_REFUSED)
-        expect(statuses.at(-1)).toBe(201)
-        const verify = (user: string) => sandbox.verify({ user_id: user, image: ada, action: 'x' })
-        for (const user of ['before', 'after']) expect((await verify(user)).body.verdict).toBe('approved')
-        // A request that was refused had no effect.
-        expect((await verify('meanwhile')).status).toBe(404)
-      } finally {
-        await running.stop()
-      }
+      const running = await serviceOfTest({ COUNTERSIGN_DATABASE })
+      const { sandbox } = await running.tenant()
+      const enrol = (user: string) => sandbox.enroll({ user_id: user, image: ada })
+      expect((await enrol('before')).status).toBe(201)
+      await replicated()
+      await primary.stop()
+      const refused = await enrol('meanwhile')
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1'])
+      await standby.query('SELECT pg_promote()')
+      const statuses: number[] = []
+      do {
+        statuses.push((await enrol('after')).status)
+        if (statuses.at(-1) === 503) await sleep(100)
+      } while (statuses.at(-1) === 503 && statuses.length <= MAX_REFUSED)
+      expect(statuses.at(-1)).toBe(201)
+      const verify = (user: string) => sandbox.verify({ user_id: user, image: ada, action: 'x' })
+      for (const user of ['before', 'after']) expect((await verify(user)).body.verdict).toBe('approved')
+      // A request that was refused had no effect.
+      expect((await verify('meanwhile')).status).toBe(404)
     },
     LIMIT_MS,
   )

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { expect, it } from 'vitest'
 import { openPostgresStore } from '../../../src/features/postgres/store/postgres-store.js'
-import { poll } from '../../support/command.js'
+import { until } from '../../support/command.js'
 import { overPostgres, testDatabase } from '../../support/postgres.js'
 import { auditEntry, tenant } from '../../support/records.js'
 
@@ -59,10 +59,7 @@ overPostgres(() => {
     // A transaction that has written: the build waits for its end.
     await early.query(`BEGIN; ${append(2)}`)
     const starting = Promise.all([open({ serving: true }), open({ serving: true })])
-    await poll(
-      () => database.query(BUILDING),
-      (rows) => rows.length === 1,
-    )
+    await until(async () => (await database.query(BUILDING)).length === 1)
     await early.query('COMMIT')
     await early.query(`BEGIN; UPDATE tenant SET burst = burst`)
     // An ordinary build would hold up this statement until it has ended.

@@ -29,7 +29,7 @@ import { DAY_MS, ManualClock } from '../../../src/lib/clock.js'
 import type { Store } from '../../../src/storage/store.js'
 import { SigningSecrets } from '../../../src/tenants/signing-secrets.js'
 import { TemplateVault } from '../../../src/users/template-vault.js'
-import { poll } from '../../support/command.js'
+import { until } from '../../support/command.js'
 import { overPostgres, testDatabase } from '../../support/postgres.js'
 import {
   AT,
@@ -170,10 +170,8 @@ overPostgres(() => {
       await retention.run()
       await Promise.all([traffic.save(), requestLog.save(), verification.run(), node.assertWritable()])
       const { read } = node
-      await poll(
-        () => read.statements(webhookReader).delivery('del_a'),
-        (sent) => sent?.takenBy === term.id,
-      )
+      const sent = () => read.statements(webhookReader).delivery('del_a')
+      await until(async () => (await sent())?.takenBy === term.id)
       expect(await read.statements(challengeReader).find('cha_a')).toBeUndefined()
       expect(await read.idempotencyRecord(keptResponse('scope held').scope, 0)).toBeUndefined()
       expect(await read.subject(bytes('grace'))).toBeUndefined()

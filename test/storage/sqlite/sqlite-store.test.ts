@@ -123,39 +123,35 @@ describe('opening', () => {
   })
 })
 
-describe('durability', () => {
-  it('follows from WAL, synchronous=FULL, foreign keys and secure_delete', async () => {
-    const store = openStore()
-    // A connection shows only its own pragmas, so the store's connection is read.
-    const writer = Reflect.get(store, 'database') as Database.Database
-    const pragma = (name: string) => writer.pragma(name, { simple: true })
-    expect(pragma('journal_mode')).toBe('wal')
-    expect(pragma('synchronous')).toBe(2)
-    expect(pragma('foreign_keys')).toBe(1)
-    expect(pragma('secure_delete')).toBe(1)
-  })
+it('durability follows from WAL, synchronous=FULL, foreign keys and secure_delete', async () => {
+  const store = openStore()
+  // A connection shows only its own pragmas, so the store's connection is read.
+  const writer = Reflect.get(store, 'database') as Database.Database
+  const pragma = (name: string) => writer.pragma(name, { simple: true })
+  expect(pragma('journal_mode')).toBe('wal')
+  expect(pragma('synchronous')).toBe(2)
+  expect(pragma('foreign_keys')).toBe(1)
+  expect(pragma('secure_delete')).toBe(1)
 })
 
-describe('a transaction that fails', () => {
-  it('rolls back its whole group when the disk is full, and the store recovers', async () => {
-    const store = await openStoreOf()
-    const writer = Reflect.get(store, 'database') as Database.Database
-    const pages = writer.pragma('page_count', { simple: true }) as number
-    const largest = writer.pragma('max_page_count', { simple: true })
-    writer.pragma(`max_page_count = ${pages}`)
-    const results = await Promise.allSettled(
-      Array.from({ length: 200 }, (_, i) => insertTenant(store, `${'long-'.repeat(20)}${i}`)),
-    )
-    const failed = results.filter((result) => result.status === 'rejected')
-    expect(failed.length).toBeGreaterThan(0)
-    for (const { reason } of failed) expect(reason).toBeInstanceOf(StoreUnavailableError)
-    const kept = await names(store)
-    expect(kept).toHaveLength(1 + results.length - failed.length)
-    writer.pragma(`max_page_count = ${largest}`)
-    await insertTenant(store, 'b')
-    expect(await names(store)).toContain('b')
-    expect(await store.check()).toEqual([])
-  })
+it('a transaction that fails rolls back its whole group when the disk is full, and the store recovers', async () => {
+  const store = await openStoreOf()
+  const writer = Reflect.get(store, 'database') as Database.Database
+  const pages = writer.pragma('page_count', { simple: true }) as number
+  const largest = writer.pragma('max_page_count', { simple: true })
+  writer.pragma(`max_page_count = ${pages}`)
+  const results = await Promise.allSettled(
+    Array.from({ length: 200 }, (_, i) => insertTenant(store, `${'long-'.repeat(20)}${i}`)),
+  )
+  const failed = results.filter((result) => result.status === 'rejected')
+  expect(failed.length).toBeGreaterThan(0)
+  for (const { reason } of failed) expect(reason).toBeInstanceOf(StoreUnavailableError)
+  const kept = await names(store)
+  expect(kept).toHaveLength(1 + results.length - failed.length)
+  writer.pragma(`max_page_count = ${largest}`)
+  await insertTenant(store, 'b')
+  expect(await names(store)).toContain('b')
+  expect(await store.check()).toEqual([])
 })
 
 describe('a lock that another connection holds', () => {
