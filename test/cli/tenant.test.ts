@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../src/lib/clock.js'
 import { adviceText } from '../support/advice.js'
 import { type ApiClient, apiClient } from '../support/client.js'
 import { type HostedService, workplaceForAll, workplaceOfTest } from '../support/command.js'
+import { signInAt } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { validSignatures } from '../support/trust.js'
 
@@ -296,6 +297,102 @@ describe('tenant reissue-key', () => {
       expect(stderr).not.toContain('    at ')
       expect((await sandbox(tenant.sandbox_key).health()).status).toBe(200)
     })
+})
+
+describe('tenant keys', () => {
+  const keys = (...args: string[]) => place.run(['tenant', 'keys', ...args, '--environment', 'sandbox'])
+  beforeAll(() => create('acme'))
+
+  it('makes a key that is shown once, lists it without its text, and revokes it', async () => {
+    const grants = ['--scope', 'verify', '--scope', 'read', '--network', '127.0.0.0/8']
+    const { code, stdout } = await keys('create', 'acme', '--name', 'payments', ...grants)
+    expect(code).toBe(0)
+    const [, key] = /^Key +(svc-sbx-\S{49})$/m.exec(stdout)!
+    expect(stdout).toMatch(/^Scopes +verify, read$/m)
+    expect((await sandbox(key!).call('GET', '/v1/users/nobody')).status).toBe(404)
+    expect((await sandbox(key!).erase('nobody')).body.code).toBe('insufficient_scope')
+
+    const listed = await place.ask('tenant keys list acme')
+    expect(listed.json[0]).toMatchObject({
+      ...{ type: 'sandbox', name: 'payments', scopes: ['verify', 'read'], networks: ['127.0.0.0/8'] },
+      hint: `…${key!.slice(-4)}`,
+    })
+    expect(listed.json[1]).toMatchObject({ name: null, scopes: null, networks: null })
+    expect(listed.stdout).not.toContain(key)
+    const table = await place.run(['tenant', 'keys', 'list', 'acme'])
+    expect(table.stdout).toMatch(/payments.+active.+verify, read.+127\.0\.0\.0\/8/)
+
+    expect((await keys('revoke', 'acme', '--name', 'payments')).stdout).toContain('Revoked')
+    expect((await sandbox(key!).health()).body.code).toBe('revoked_api_key')
+  })
+
+  it('reissues a key with the same scopes and networks, and keeps the old one for its grace period', async () => {
+    const made = await keys('create', 'acme', '--name', 'ci', '--scope', 'audit', '--json')
+    const { json } = await keys('reissue', 'acme', '--name', 'ci', '--grace', '1h', '--json')
+    for (const key of [made.json.key, json.key]) {
+      expect((await sandbox(key).health()).status).toBe(200)
+      expect((await sandbox(key).erase('nobody')).body.code).toBe('insufficient_scope')
+    }
+  })
+
+  it('reports a wrong scope or network, and makes no key', async () => {
+    for (const [args, code] of [
+      [['--name', 'bad', '--scope', 'admin'], 'invalid_scope'],
+      [['--name', 'bad', '--network', '10.0.0.0/99'], 'invalid_network'],
+      [['--name', 'bad name'], 'invalid_key_name'],
+      [['--name', 'bad', '--environment', 'staging'], 'invalid_option'],
+    ] as const) {
+      const refused = await place.run([
+        ...['tenant', 'keys', 'create', 'acme', '--environment', 'sandbox', '--json'],
+        ...args,
+      ])
+      expect(refused.code).not.toBe(0)
+      expect(refused.error.code).toBe(code)
+    }
+    const { json } = await place.ask('tenant keys list acme')
+    expect(json.map(({ name }: { name: string }) => name)).not.toContain('bad')
+  })
+})
+
+describe('tenant person', () => {
+  const NAME = 'pia@example.com'
+  beforeAll(() => create('employer'))
+  const person = (command: string, ...rest: string[]) =>
+    place.run(['tenant', 'person', command, 'employer', ...rest])
+  const open = async (link: string) => {
+    const response = await signInAt(server.admin, { login_token: link.split('/').at(-1) })
+    return (await response.json()) as Record<string, unknown>
+  }
+
+  it('adds a person, who signs in by the printed link, and lists, changes, invites again and removes the person', async () => {
+    expect((await person('list')).stdout).toContain('There are none yet')
+    const added = await person('add', NAME, '--role', 'viewer')
+    expect([added.code, added.stderr]).toEqual([0, expect.stringContaining('within 24 hours')])
+    expect(await open(added.stdout.trim())).toMatchObject({
+      role: 'tenant',
+      person: { name: NAME, role: 'viewer' },
+      password: 'required',
+    })
+    expect((await person('set-role', NAME, '--role', 'admin')).stdout).toBe(`${NAME} is admin now.\n`)
+    expect((await person('list', '--json')).json).toMatchObject([
+      { name: NAME, role: 'admin', state: 'invited' },
+    ])
+    expect((await person('list')).stdout).toMatch(/pia@example\.com +admin +invited/)
+    const sessions = await place.run(['tenant', 'sessions', 'employer'])
+    expect(sessions.stdout).toContain(`${NAME} of employer`)
+    expect((await person('sign-out', NAME)).stdout).toBe('1 session ended.\n')
+    const again = await person('reset-password', NAME, '--json')
+    expect(await open(again.json.dashboard_url)).toMatchObject({ person: { name: NAME, role: 'admin' } })
+    expect((await person('remove', NAME)).stdout).toBe(`${NAME} can no longer sign in.\n`)
+  })
+
+  it('reports an unknown person, and names the roles', async () => {
+    const unknown = await person('remove', 'nobody')
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('Nobody named nobody')])
+    const role = await person('add', 'someone', '--role', 'owner')
+    expect([role.code, role.stderr]).toEqual([2, expect.stringContaining('expected admin')])
+    expect((await person('reset-second-factor', 'nobody')).code).toBe(1)
+  })
 })
 
 it('tenant rotate-signing is refused while two secrets are valid, unless --force ends the older one at once', async () => {

@@ -121,24 +121,6 @@ describe('a clock that is changed', () => {
     running.clock.advance(waitMs)
     expect((await verify(ada)).body.verdict).toBe('approved')
   })
-
-  it('back grants no more than the burst of a rate limit, and lets it refill', async () => {
-    const client = await running.production(await running.tenant({ ratePerSecond: 1 }))
-    const statuses = async (count: number) => {
-      const answers = []
-      for (let call = 0; call < count; call++) answers.push((await client.health()).status)
-      return answers
-    }
-    expect(await statuses(3)).toEqual([200, 200, 429])
-    running.clock.advance(-HOUR_MS)
-    const refused = await client.health()
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('retry-after'))).toBe(1)
-    running.clock.advance(SECOND_MS)
-    expect(await statuses(2)).toEqual([200, 429])
-    running.clock.advance(HOUR_MS)
-    expect(await statuses(3)).toEqual([200, 200, 429])
-  })
 })
 
 it('the retention job deletes nothing for an hour after the clock was changed, and then what has expired', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { paymentBatch } from '../../clients/node/make-action.js'
 import { HOUR_MS, SECOND_MS } from '../../src/lib/clock.js'
+import { LocalRateLimiter } from '../../src/tenants/rate-limiter.js'
 import { expectRefusal } from '../support/answers.js'
 import { type ApiClient, type ApiResponse, apiClient } from '../support/client.js'
 import { serviceOfFile } from '../support/service.js'
@@ -216,4 +217,27 @@ it('a listing of the audit log costs a token for every hundred entries that were
   expect((await (await productionOf(10)).call('GET', '/v1/audit')).status).toBe(200)
   running.clock.advance(200)
   expect((await list('limit=1')).status).toBe(200)
+})
+
+// At the end: the clock stays an hour behind.
+describe('a clock that is set back', () => {
+  it('a clock that is set back takes no tokens, and the bucket refills at its rate from then on', async () => {
+    const client = await productionOf(3)
+    const statuses = async (times: number) => (await ask(client, times)).map(({ status }) => status)
+    expect(await statuses(1)).toEqual([200])
+    running.clock.advance(-HOUR_MS)
+    // Six at once, of which one was used.
+    expect(await statuses(6)).toEqual([200, 200, 200, 200, 200, 429])
+    running.clock.advance(SECOND_MS)
+    expect(await statuses(4)).toEqual([200, 200, 200, 429])
+  })
+
+  it('a clock that is set back does not change the remaining requests', async () => {
+    const limiter = new LocalRateLimiter(running.clock)
+    const contract = { ratePerSecond: 1, burst: 5 }
+    await limiter.take('holder', contract)
+    running.clock.advance(-HOUR_MS)
+    expect(limiter.remaining('holder', contract)).toBe(4)
+    expect(await limiter.take('holder', contract)).toMatchObject({ allowed: true, remaining: 3 })
+  })
 })

@@ -134,25 +134,21 @@ describe.concurrent('an engine with an accelerator', () => {
     expect(incidents).toContain('engine_process_lost')
   })
 
-  it('does not use the accelerator again after a native crash, and does the calls again with the processor', async (context) => {
-    const { engine, incidents } = await startFor(context, { workers: 1 })
-    await engine.injectFault({ kind: 'crash-on-next-task' })
-    await Promise.all(photos.map((photo) => embed(engine, photo)))
-    await context.expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/SIGSEGV/))
-    // The new process has no lane to break.
-    await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
-    expect(incidents).toEqual(['engine_process_lost'])
-  })
-
-  it('does not use the accelerator again after a run that does not end, and does the calls again with the processor', async (context) => {
-    const { engine, incidents } = await startFor(context, { workers: 1 })
-    await engine.injectFault({ kind: 'accelerator-hang' })
-    await Promise.all(photos.map((photo) => embed(engine, photo)))
-    await context.expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(/did not end/))
-    // The new process has no lane to break.
-    await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
-    expect(incidents).toEqual(['accelerator_hung', 'engine_process_lost'])
-  })
+  it.for([
+    ['a native crash', 'crash-on-next-task', /SIGSEGV/, []],
+    ['a run that does not end', 'accelerator-hang', /did not end/, ['accelerator_hung']],
+  ] as const)(
+    'does not use the accelerator again after %s, and does the calls again with the processor',
+    async ([, kind, reason, told], context) => {
+      const { engine, incidents } = await startFor(context, { workers: 1 })
+      await engine.injectFault({ kind })
+      await Promise.all(photos.map((photo) => embed(engine, photo)))
+      await context.expect.poll(() => engine.health(), PATIENCE).toMatchObject(lostTo(reason))
+      // The new process has no lane to break.
+      await expect(engine.injectFault({ kind: 'accelerator-lose' })).rejects.toThrow('There is no lane.')
+      expect(incidents).toEqual([...told, 'engine_process_lost'])
+    },
+  )
 })
 
 it('gives each worker sessions of its own where no accelerator can serve, and says why', async (context) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Kernels, nativeKernels, typescriptKernels } from '../../../src/biometrics/kernels/kernels.js'
 import type { PlaneFormat, Rectangle } from '../../../src/biometrics/kernels/planes.js'
 import { estimateSimilarity, invertSimilarity } from '../../../src/biometrics/kernels/similarity-transform.js'
-import { dot } from '../../../src/biometrics/kernels/vector-math.js'
+import { dot, euclideanDistance, normalizeLength } from '../../../src/biometrics/kernels/vector-math.js'
 
 const mean = Float64Array.of(10, 20, 30)
 const scale = Float64Array.of(0.5, 0.25, 2)
@@ -215,6 +215,17 @@ it('a similarity transform keeps the size when all points coincide', () => {
   const out = new Float64Array(4)
   estimateSimilarity(Float64Array.of(3, 3, 3, 3), Float64Array.of(5, 6, 7, 8), out)
   expect([...out]).toEqual([1, 0, 3, 4])
+})
+
+it('dot products, distances and lengths follow their definitions', () => {
+  const [one, other] = [Float32Array.of(3, 4, 0), Float32Array.of(0, 4, 12)]
+  expect(dot(one, other)).toBe(16)
+  expect(euclideanDistance(one, other)).toBeCloseTo(Math.hypot(3, 12), 12)
+  expect(normalizeLength(one)).toBe(5)
+  expect(dot(one, one)).toBeCloseTo(1, 6)
+  const zero = new Float32Array(3)
+  expect(normalizeLength(zero)).toBe(0)
+  expect([...zero]).toEqual([0, 0, 0])
 })
 
 describe.skipIf(!native)('native and TypeScript', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import sharp from 'sharp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { decodeImage } from '../../../src/biometrics/pipeline/decode/decode.js'
 import { DecoderProcess } from '../../../src/biometrics/pipeline/decode/decoder-process.js'
 import {
@@ -127,10 +127,16 @@ describe('a picture that is not light', () => {
 
 describe('the decoder process', () => {
   const outOfTime = { ...defaultLimits, decoding: { deadlineMs: 0 } }
+  /** One that has decoded a picture. */
+  async function started(limits: typeof defaultLimits = defaultLimits): Promise<DecoderProcess> {
+    const decoder = new DecoderProcess()
+    onTestFinished(() => decoder.close())
+    await decoder.decode(png, limits)
+    return decoder
+  }
 
   it('is killed at the deadline: the picture is refused, and the next one has another process', async () => {
-    const decoder = new DecoderProcess()
-    await decoder.decode(png, defaultLimits)
+    const decoder = await started()
     const first = decoder.processId
     const slow = decoder.decode(await photo.clone().resize(2400, 1800).png().toBuffer(), outOfTime)
     const next = decoder.decode(png, defaultLimits)
@@ -140,12 +146,10 @@ describe('the decoder process', () => {
     })
     expect((await next).width).toBe(640)
     expect(decoder.processId).not.toBe(first)
-    decoder.close()
   })
 
   it('is killed when the caller of its picture is gone, but not for a picture that waits', async () => {
-    const decoder = new DecoderProcess()
-    await decoder.decode(png, defaultLimits)
+    const decoder = await started()
     const first = decoder.processId!
     const [gone, waitingGone] = [new AbortController(), new AbortController()]
     const running = decoder.decode(png, defaultLimits, gone.signal)
@@ -157,39 +161,33 @@ describe('the decoder process', () => {
     await expect(running).rejects.toMatchObject({ code: 'cancelled' })
     expect(() => process.kill(first, 0)).toThrow('ESRCH')
     expect((await decoder.decode(png, defaultLimits)).width).toBe(640)
-    decoder.close()
   })
 
   it('fails only the current picture when it is killed, and the next one is decoded', async () => {
-    const decoder = new DecoderProcess()
-    await decoder.decode(png, defaultLimits)
+    const decoder = await started()
     const running = decoder.decode(png, defaultLimits)
     process.kill(decoder.processId!, 'SIGKILL')
     const next = decoder.decode(png, defaultLimits)
     await expect(running).rejects.toThrow('the decoder process ended with SIGKILL')
     expect((await next).height).toBe(480)
-    decoder.close()
   })
 
   describe.skipIf(process.platform !== 'linux')('on Linux', () => {
     it('has the memory that the largest accepted picture needs, and no more', async () => {
-      const decoder = new DecoderProcess()
-      await decoder.decode(png, defaultLimits)
+      const decoder = await started()
       const limits = readFileSync(`/proc/${decoder.processId}/limits`, 'utf8')
       expect(Number(/Max data size +(\d+)/.exec(limits)![1])).toBe(
         Math.floor(DECODING_BUDGET.memoryBytes / 1024) * 1024,
       )
       expect(decoderMemoryBytes(defaultLimits.maxPixels)).toBeLessThanOrEqual(DECODING_BUDGET.memoryBytes)
-      decoder.close()
     })
 
     it('refuses a picture for which its memory does not suffice, and the next one has another process', async () => {
-      const decoder = new DecoderProcess()
       const little = lowered({ memoryBytes: 200 * 1024 * 1024 })
+      const decoder = await started(little)
       const large = await plainPicture(4800, 4800)
         .jpeg({ progressive: true, chromaSubsampling: '4:4:4' })
         .toBuffer()
-      await decoder.decode(png, little)
       const first = decoder.processId
       const refused = decoder.decode(large, little).then(({ width }) => width)
       const next = decoder.decode(png, little)
@@ -199,7 +197,6 @@ describe('the decoder process', () => {
       })
       expect((await next).width).toBe(640)
       expect(decoder.processId).not.toBe(first)
-      decoder.close()
     })
   })
 })
