@@ -1,7 +1,7 @@
 /** Hides each native part in turn, in a copy of the built package. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type AddonRecord, OWN_BINARY, recordedAddon } from '../../src/cli/doctor/http-addon.js'
 import type { Finding } from '../../src/cli/lib/finding.js'
 import { type CommandResult, poll, until, type Workplace, workplace } from '../support/command.js'
@@ -17,6 +17,7 @@ beforeAll(async () => {
   place = await workplace({}, copy.main)
   await writeFile(place.path('ada.jpg'), await face('ada'))
 })
+afterEach(() => copy?.restore())
 afterAll(async () => {
   await place?.dispose()
   await copy?.dispose()
@@ -50,12 +51,8 @@ const POINTS_TO_DOCTOR = { code: 1, stdout: '', stderr: expect.stringContaining(
 describe.each(['onnxruntime-node', 'sharp'])('where only %s', (part) => {
   it.each(WAYS)('%s, comparing points to doctor', { timeout: 90_000 }, async (how) => {
     await HIDDEN[how]!(part)
-    try {
-      const photo = place.path('ada.jpg')
-      expect(await place.spawn(['compare', photo, photo])).toMatchObject(POINTS_TO_DOCTOR)
-    } finally {
-      await copy.restore()
-    }
+    const photo = place.path('ada.jpg')
+    expect(await place.spawn(['compare', photo, photo])).toMatchObject(POINTS_TO_DOCTOR)
   })
 })
 
@@ -71,7 +68,6 @@ describe.each(WAYS)('where every native part %s', (how) => {
     const answers = await place.spawnAll(LINES.map((line) => line.split(' ')))
     results = new Map(LINES.map((line, i) => [line, answers[i]!]))
   })
-  afterAll(() => copy.restore())
 
   it.each(USAGE)('%s works', (line) => {
     expect(resultOf(line)).toMatchObject({ code: 0, stderr: '' })
@@ -115,27 +111,19 @@ describe.each(WAYS)('where every native part %s', (how) => {
 
 it('node:http serves where uWebSockets.js is missing', { timeout: 90_000 }, async () => {
   await copy.remove('uWebSockets.js')
-  try {
-    const { admin, signal, exited } = await place.serve()
-    expect((await fetch(`${admin}/livez`)).status).toBe(200)
-    signal('SIGTERM')
-    expect(await exited).toMatchObject({ code: 0 })
-  } finally {
-    await copy.restore()
-  }
+  const { admin, signal, exited } = await place.serve()
+  expect((await fetch(`${admin}/livez`)).status).toBe(200)
+  signal('SIGTERM')
+  expect(await exited).toMatchObject({ code: 0 })
 })
 
 it('doctor survives a part that crashes the process which loads it', async () => {
   await copy.replace('onnxruntime-node', "process.kill(process.pid, 'SIGILL')")
-  try {
-    const { code, problems } = await examine()
-    expect(code).toBe(1)
-    expect(problems).toEqual([
-      expect.objectContaining({ check: 'onnxruntime-node', detail: expect.stringContaining('SIGILL') }),
-    ])
-  } finally {
-    await copy.restore()
-  }
+  const { code, problems } = await examine()
+  expect(code).toBe(1)
+  expect(problems).toEqual([
+    expect.objectContaining({ check: 'onnxruntime-node', detail: expect.stringContaining('SIGILL') }),
+  ])
 })
 
 overUws(() => {
@@ -212,7 +200,6 @@ describe.skipIf(process.platform !== 'linux')('an install in the folder of a run
         }),
       )
     } finally {
-      await copy.restore()
       server.signal('SIGTERM')
       await server.exited
     }

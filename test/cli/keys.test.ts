@@ -1,9 +1,9 @@
 import { copyFile, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { apiClient } from '../support/client.js'
-import { type HostedService, type Workplace, workplace, workplaceForEach } from '../support/command.js'
+import { type HostedService, workplaceForAll, workplaceForEach } from '../support/command.js'
 import { base64, face } from '../support/faces.js'
 
 const place = workplaceForEach()
@@ -127,7 +127,7 @@ describe('rotating the master key', () => {
 })
 
 describe('services that could not follow a new master key', () => {
-  let place: Workplace
+  const place = workplaceForAll()
   let sandboxKey: string
   let server: HostedService
   /** Where commands find the key in use. */
@@ -135,12 +135,10 @@ describe('services that could not follow a new master key', () => {
   /** The service has a copy of the key, as systemd's LoadCredential makes one. */
   const byCopy = () => ({ COUNTERSIGN_MASTER_KEY_FILE: place.path('copy.key') })
   beforeAll(async () => {
-    place = await workplace()
     sandboxKey = (await place.ask('tenant create acme')).json.sandbox_key
     await copyFile(place.path('master.key'), place.path('copy.key'))
     server = await place.host(byCopy())
   })
-  afterAll(() => place?.dispose())
   const isReady = async (admin: string) => (await fetch(`${admin}/readyz`)).status === 200
   const idOf = async (file: string) =>
     masterKeyId(Buffer.from(await readFile(place.path(file), 'utf8'), 'base64'))

@@ -2,21 +2,13 @@ import { execFile, spawnSync } from 'node:child_process'
 import { appendFileSync, chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { Countersign } from '../../clients/node/countersign.js'
 import { masterKeyId } from '../../src/crypto/master-key.js'
 import { chooseTransport } from '../../src/http/listeners/transport.js'
 import { adviceText } from '../support/advice.js'
 import { apiClient } from '../support/client.js'
-import {
-  poll,
-  type ServerProcess,
-  until,
-  type Workplace,
-  workplace,
-  workplaceForAll,
-  workplaceForEach,
-} from '../support/command.js'
+import { poll, type ServerProcess, until, workplaceForAll, workplaceForEach } from '../support/command.js'
 import { signInAt } from '../support/dashboard.js'
 import { base64, face } from '../support/faces.js'
 import { childrenOf } from '../support/process-tree.js'
@@ -175,7 +167,10 @@ describe('serve', () => {
       expect(refused).toMatchObject({ status: 503, body: { code: 'shutting_down' } })
       expect(refused!.headers['retry-after']).toMatch(/^\d+$/)
       await expect(fetch(`${server.sandbox}/v1/health`)).rejects.toThrow()
-      expect((await fetch(`${server.admin}/readyz`)).status).toBe(503)
+      const ready = await fetch(`${server.admin}/readyz`)
+      const stopping = { status: 'not_ready', reasons: ['stopping'] }
+      expect([ready.status, await ready.json()]).toEqual([503, stopping])
+      expect((await fetch(`${server.admin}/livez`)).status).toBe(200)
 
       under.send(verify.slice(cut))
       expect(await under.response()).toMatchObject({ status: 200, body: { verdict: 'approved' } })
@@ -227,7 +222,7 @@ describe('serve', () => {
   })
 
   it('obeys a SIGTERM that comes while it starts', async () => {
-    const server = place.launch()
+    const server = place.begin(['serve'])
     await until(() => existsSync(place.path('countersign.db')))
     server.signal('SIGTERM')
     expect(await server.exited).toEqual({ code: 0, signal: null })
@@ -236,7 +231,7 @@ describe('serve', () => {
 
   it('obeys a SIGTERM while many workers load, and leaves no engine', async () => {
     // Far more than the cores carry: without the signal they load for minutes.
-    const server = place.launch([], { COUNTERSIGN_WORKERS: '48' })
+    const server = place.begin(['serve'], { COUNTERSIGN_WORKERS: '48' })
     await until(() => server.stdout().includes('the workers load their networks'))
     const engine = await poll(
       async () => childrenOf(server.pid).at(0),
@@ -324,16 +319,14 @@ describe('serve', () => {
 
 describe('serve --demo', () => {
   describe('on an empty database', () => {
-    let home: Workplace
+    const home = workplaceForAll()
     let server: ServerProcess
     let key: string
     beforeAll(async () => {
-      home = await workplace()
       server = await home.serve(['--demo'])
       await server.told(/5\. From your own code:[\s\S]*export CS_TENANT_ID=\S+\n/)
       key = /Sandbox key +(svc-sbx-\S+)/.exec(server.stderr())![1]!
     })
-    afterAll(() => home?.dispose())
 
     it('creates a tenant and prints its keys', async () => {
       expect(server.stderr()).toMatch(/Signing secret +svc-sec-\S+/)

@@ -3,12 +3,12 @@ import { execFile, spawnSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { packageFile } from '../../src/lib/package-root.js'
 import { exampleEnv } from '../support/capture-example.js'
 import { face } from '../support/faces.js'
 import { canInstallPython, GO_ENV, pythonBelow } from '../support/language-packages.js'
-import { startService, type TestService, type TestTenant } from '../support/service.js'
+import { serviceOfFile } from '../support/service.js'
 import { temporaryFolder } from '../support/temporary-folder.js'
 
 const EXAMPLES = packageFile('docs', 'examples')
@@ -18,8 +18,10 @@ const has = (program: string, ...args: string[]) => spawnSync(program, args).sta
 const hasGo = has('go', 'version')
 const hasShell = has('bash', '--version') && has('openssl', 'version') && has('curl', '--version')
 
-let running: TestService
-let tenant: TestTenant
+const running = await serviceOfFile()
+// The examples look at the system's clock.
+running.clock.now = Date.now
+const tenant = await running.tenant()
 const folder = temporaryFolder()
 const python = pythonBelow(folder)
 /** Three to enrol, and the one to verify. */
@@ -27,24 +29,15 @@ let photos: [string, string, string, string]
 let env: NodeJS.ProcessEnv
 
 beforeAll(async () => {
-  running = await startService()
-  // The examples look at the system's clock.
-  running.clock.now = Date.now
-  tenant = await running.tenant()
   const { key } = await running.production(tenant)
   const enrolled = ['ada.jpg', 'ada-2.jpg', 'ada-3.jpg'] as const
-  photos = [
-    join(folder, enrolled[0]),
-    join(folder, enrolled[1]),
-    join(folder, enrolled[2]),
-    join(folder, 'ada-today.jpg'),
-  ]
+  const at = (name: string) => join(folder, name)
+  photos = [at(enrolled[0]), at(enrolled[1]), at(enrolled[2]), at('ada-today.jpg')]
   for (const file of enrolled) await writeFile(join(folder, file), await face('ada'))
   await writeFile(photos[3], await face('adaToday'))
   env = { ...exampleEnv(tenant, { baseUrl: running.service.url('production'), apiKey: key }), ...GO_ENV }
   if (canInstallPython) await python()
 })
-afterAll(() => running?.stop())
 
 const lines = async (program: string, args: string[], language: string, change: NodeJS.ProcessEnv = {}) => {
   const { stdout } = await run(program === 'python' ? await python() : program, args, {

@@ -36,15 +36,15 @@ describe('a configured signing secret', () => {
   })
 })
 
-describe('a signature header', () => {
-  const mac = 'a'.repeat(64)
-  const check = (signature: string) =>
-    assertSignature(
-      { signature, environment: 'production', headAt: () => '', body: new Uint8Array() },
-      [{ secret: 'svc-sec-x' }],
-      { now: 1 },
-    )
+const mac = 'a'.repeat(64)
+const check = (signature: string, secret: { id?: string; secret: string } = { secret: 'svc-sec-x' }) =>
+  assertSignature(
+    { signature, environment: 'production', headAt: () => '', body: new Uint8Array() },
+    [secret],
+    { now: 1 },
+  )
 
+describe('a signature header', () => {
   it.each([
     ['text before it', `x=1,t=1,kid=a,v2=${mac}`],
     ['text behind it', `t=1,kid=a,v2=${mac},v3=b`],
@@ -63,17 +63,7 @@ describe('a signature header', () => {
 })
 
 it('distinguishes a signature whose key id is configured from one of another secret', async () => {
-  const refused = (secret: { id?: string; secret: string }) =>
-    assertSignature(
-      {
-        signature: `t=1,kid=sec_a,v2=${'a'.repeat(64)}`,
-        environment: 'production',
-        headAt: () => '',
-        body: new Uint8Array(),
-      },
-      [secret],
-      { now: 1 },
-    )
+  const refused = (secret: { id?: string; secret: string }) => check(`t=1,kid=sec_a,v2=${mac}`, secret)
   await expect(refused({ id: 'sec_a', secret: 'svc-sec-x' })).rejects.toThrow(
     "The secret sec_a is configured, but the body is not what it signed: pass the raw bytes, or compare the secret's text.",
   )

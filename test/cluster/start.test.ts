@@ -29,7 +29,7 @@ overPostgres(() => {
 
   it('a start waits until the database accepts connections, logs so once, and then serves', async () => {
     proxy.refuse()
-    const server = home.launch()
+    const server = home.begin(['serve'])
     await until(() => server.stdout().includes(WAITING))
     proxy.heal()
     await until(async () => /"is_serving": ?true/.test((await home.run(['nodes', '--json'])).stdout))
@@ -42,7 +42,7 @@ overPostgres(() => {
   for (const processes of ['1', '2'])
     it(`exits 0 on SIGTERM while ${processes === '1' ? 'the service waits' : 'its processes wait'} for the database`, async () => {
       proxy.refuse()
-      const server = home.launch([], { COUNTERSIGN_PROCESSES: processes })
+      const server = home.begin(['serve'], { COUNTERSIGN_PROCESSES: processes })
       await until(() => server.stdout().includes(WAITING))
       server.signal('SIGTERM')
       expect(await server.exited).toEqual({ code: 0, signal: null })

@@ -1,8 +1,6 @@
 /** The chart, by Helm itself: linted, rendered to docs/operations/kubernetes.yaml, and with its options. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
@@ -10,6 +8,7 @@ import { ALL_SETTINGS } from '../../src/app/configuration.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import { findHelm, runHelm } from '../support/helm.js'
 import { type Manifest, readManifests, typeErrors } from '../support/kubernetes.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const CHART = packageFile('docs', 'operations', 'helm', 'countersign')
 const ALERTS = packageFile('docs', 'operations', 'alerts.yml')
@@ -31,6 +30,7 @@ describe.skipIf(!helm)('Helm', () => {
     )
   const render = (...settings: string[]) => renderOnly(...REQUIRED, ...settings)
   const manifests = (...settings: string[]): Manifest[] => readManifests(render(...settings).stdout)
+  const only = (kind: string, rendered: Manifest[]) => rendered.find((one) => one.kind === kind)!
 
   it('has nothing for the linter to report', () => {
     const { status, stdout } = runHelm(
@@ -50,19 +50,14 @@ describe.skipIf(!helm)('Helm', () => {
     expect(readFileSync(RENDERED, 'utf8')).toBe(expected)
   })
 
-  it('renders the values for production that the guide to Kubernetes shows', async () => {
+  it('renders the values for production that the guide to Kubernetes shows', () => {
     const guide = readFileSync(packageFile('docs', 'guides', 'kubernetes.md'), 'utf8')
     const [, values] = /^## For production\n[\s\S]*?^```yaml\n([\s\S]*?)^```$/m.exec(guide)!
-    const folder = await mkdtemp(join(tmpdir(), 'countersign-values-'))
-    try {
-      const file = join(folder, 'values.yaml')
-      // The guide leaves the digest of the image to the reader.
-      await writeFile(file, values!.replace('sha256:…', `sha256:${'0a'.repeat(32)}`))
-      const { status, stderr } = runHelm(helm!, 'template', 'countersign', CHART, '--values', file)
-      expect([status, stderr]).toEqual([0, ''])
-    } finally {
-      await rm(folder, { recursive: true })
-    }
+    const file = join(temporaryFolder(), 'values.yaml')
+    // The guide leaves the digest of the image to the reader.
+    writeFileSync(file, values!.replace('sha256:…', `sha256:${'0a'.repeat(32)}`))
+    const { status, stderr } = runHelm(helm!, 'template', 'countersign', CHART, '--values', file)
+    expect([status, stderr]).toEqual([0, ''])
   })
 
   it('renders manifests that Kubernetes accepts, with every option', () => {
@@ -89,7 +84,7 @@ describe.skipIf(!helm)('Helm', () => {
       'volumeMounts[0].mountPath=/more',
     )
     expect(typeErrors(rendered)).toEqual([])
-    const { spec } = rendered.find(({ kind }) => kind === 'Deployment')!
+    const { spec } = only('Deployment', rendered)
     expect(spec.replicas).toBe(2)
     expect(spec.template.spec.containers[0].env).toEqual(
       expect.arrayContaining([
@@ -118,9 +113,9 @@ describe.skipIf(!helm)('Helm', () => {
     const service = readManifests(stdout)
     const database = readManifests(readFileSync(operations('trial-postgres.yaml'), 'utf8'))
     expect(typeErrors([...service, ...database])).toEqual([])
-    const { env } = service.find(({ kind }) => kind === 'Deployment')!.spec.template.spec.containers[0]
+    const { env } = only('Deployment', service).spec.template.spec.containers[0]
     const { value } = env.find(({ name }: Manifest) => name === 'COUNTERSIGN_DATABASE')
-    const { name, namespace } = database.find(({ kind }) => kind === 'Service')!.metadata
+    const { name, namespace } = only('Service', database).metadata
     expect(new URL(value).hostname).toBe(`${name}.${namespace}.svc.cluster.local`)
   })
 
@@ -130,11 +125,11 @@ describe.skipIf(!helm)('Helm', () => {
       'prometheusRule.labels.release=prometheus',
       'serviceMonitor.enabled=true',
     )
-    const rule = rendered.find(({ kind }) => kind === 'PrometheusRule')!
+    const rule = only('PrometheusRule', rendered)
     expect(rule.spec).toEqual(parse(readFileSync(ALERTS, 'utf8')))
     expect(rule.metadata.labels.release).toBe('prometheus')
     const [down] = rule.spec.groups[0].rules
-    const { jobLabel } = rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec
+    const { jobLabel } = only('ServiceMonitor', rendered).spec
     const metrics = rendered.find(
       ({ kind, metadata }) => kind === 'Service' && metadata.name.endsWith('-metrics'),
     )!
@@ -148,22 +143,20 @@ describe.skipIf(!helm)('Helm', () => {
 
   it('probes the admin listener by HTTPS where it has a certificate', () => {
     const rendered = manifests('adminTls=true', 'serviceMonitor.enabled=true')
-    const [container] = rendered.find(({ kind }) => kind === 'Deployment')!.spec.template.spec.containers
+    const [container] = only('Deployment', rendered).spec.template.spec.containers
     for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe'])
       expect(container[probe].httpGet.scheme).toBe('HTTPS')
-    expect(rendered.find(({ kind }) => kind === 'ServiceMonitor')!.spec.endpoints[0].scheme).toBe('https')
+    expect(only('ServiceMonitor', rendered).spec.endpoints[0].scheme).toBe('https')
   })
 
   it('gives a pod the time that a longer deadline needs', () => {
-    const { spec } = manifests('deadlineMs=60000', 'preStopSeconds=8').find(
-      ({ kind }) => kind === 'Deployment',
-    )!
+    const { spec } = only('Deployment', manifests('deadlineMs=60000', 'preStopSeconds=8'))
     expect(spec.template.spec.terminationGracePeriodSeconds).toBe(73)
   })
 
   it('scales by the queue too where an adapter for metrics is there, and leaves the policy out on request', () => {
     const rendered = manifests('autoscaling.queue.enabled=true', 'networkPolicy.enabled=false')
-    const { spec } = rendered.find(({ kind }) => kind === 'HorizontalPodAutoscaler')!
+    const { spec } = only('HorizontalPodAutoscaler', rendered)
     expect(spec.metrics.map(({ type }: Manifest) => type)).toEqual(['Pods', 'Resource'])
     // Another test compares the list of metrics with the service; one without labels and suffix is a gauge.
     expect(readFileSync(packageFile('docs', 'operations', 'monitoring.md'), 'utf8')).toContain(
@@ -174,18 +167,21 @@ describe.skipIf(!helm)('Helm', () => {
 
   it('accepts an image by its digest', () => {
     const digest = `sha256:${'0a'.repeat(32)}`
-    const { spec } = manifests(
-      'image.repository=registry.bank.example/countersign',
-      `image.digest=${digest}`,
-    ).find(({ kind }) => kind === 'Deployment')!
+    const { spec } = only(
+      'Deployment',
+      manifests('image.repository=registry.bank.example/countersign', `image.digest=${digest}`),
+    )
     expect(spec.template.spec.containers[0].image).toBe(`registry.bank.example/countersign@${digest}`)
   })
 
   it('allows traffic to receivers of webhooks and to a collector of traces where they are named', () => {
-    const { spec } = manifests(
-      'networkPolicy.httpsTo[0].ipBlock.cidr=203.0.113.0/24',
-      'networkPolicy.egress[0].ports[0].port=4318',
-    ).find(({ kind }) => kind === 'NetworkPolicy')!
+    const { spec } = only(
+      'NetworkPolicy',
+      manifests(
+        'networkPolicy.httpsTo[0].ipBlock.cidr=203.0.113.0/24',
+        'networkPolicy.egress[0].ports[0].port=4318',
+      ),
+    )
     expect(spec.egress.slice(2)).toEqual([
       { ports: [{ port: 443 }], to: [{ ipBlock: { cidr: '203.0.113.0/24' } }] },
       { ports: [{ port: 4318 }] },

@@ -89,12 +89,10 @@ export interface Workplace {
   /** The built command as a process that is killed after a time, if it has not ended before. */
   abort(args: string[], env: Record<string, string>, afterMs: number): Promise<CommandResult>
   /** The built command as a process that has only just been started. */
-  begin(args: string[], env?: Record<string, string>): Pick<ServerProcess, 'signal' | 'exited'>
-  /** A `serve` that has only just been started. */
-  launch(
-    args?: string[],
+  begin(
+    args: string[],
     env?: Record<string, string>,
-  ): Pick<ServerProcess, 'signal' | 'exited' | 'stdout'> & { pid: number }
+  ): Pick<ServerProcess, 'pid' | 'signal' | 'exited' | 'stdout'>
   /**
    * The service over the data folder, inside this process, on free ports and with this worker's engine. It serves tests about
    * what commands do to a running service: a process costs seconds more.
@@ -194,11 +192,7 @@ export async function workplace(env: Record<string, string> = {}, main = MAIN): 
       return new CommandResult(code, output.stdout, output.stderr)
     },
     begin(args, extra = {}) {
-      const { child, exited } = start(args, extra)
-      return { signal: (name) => void child.kill(name), exited }
-    },
-    launch(args = [], extra = {}) {
-      const { child, output, exited } = start(['serve', ...args], extra)
+      const { child, output, exited } = start(args, extra)
       return { pid: child.pid!, signal: (name) => void child.kill(name), exited, stdout: () => output.stdout }
     },
     async host(extra = {}) {

@@ -1,25 +1,19 @@
 /** The memory that bodies hold, and for how long: attacks on either transport, over listeners made for the test. */
 
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { errorHeaders, statusOf } from '../../../src/api/error-response.js'
 import { nativeKernels } from '../../../src/biometrics/kernels/kernels.js'
 import { BodyBudget, type BodyQuota } from '../../../src/http/bodies/body-budget.js'
-import type { IncomingRequest, Listener, Reply } from '../../../src/http/listeners/listener.js'
-import { listen } from '../../../src/http/listeners/transport.js'
+import type { IncomingRequest, Reply } from '../../../src/http/listeners/listener.js'
 import { DomainError } from '../../../src/lib/domain-error.js'
 import { poll, until } from '../../support/command.js'
 import { openSocket, type RawConnection, rawRequest } from '../../support/raw-socket.js'
 import { serviceOfTest } from '../../support/service.js'
-import { LIMITS, overTransports } from '../../support/transports.js'
+import { listenForTest, overTransports } from '../../support/transports.js'
 
 const MIB = 2 ** 20
 /** Bytes that uWebSockets.js reads from a socket at once. */
 const PIECE_BYTES = 512 * 1024
-
-const listeners: Listener[] = []
-afterEach(async () => {
-  for (const listener of listeners.splice(0)) await listener.close(1000)
-})
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const refusal = (error: unknown): Reply => {
@@ -121,17 +115,7 @@ describe('a body that arrives slowly', () => {
 
 overTransports((name) => {
   async function serve(budget: BodyBudget, handler: (request: IncomingRequest) => Promise<Reply>) {
-    const listener = await listen(
-      {
-        address: { host: '127.0.0.1', port: 0 },
-        maxBodyBytes: 8 * MIB,
-        bodies: budget.quota(1),
-        limits: LIMITS,
-        handler,
-      },
-      { name },
-    )
-    listeners.push(listener)
+    const listener = await listenForTest(name, { maxBodyBytes: 8 * MIB, bodies: budget.quota(1), handler })
     return `http://127.0.0.1:${listener.address.port}`
   }
 

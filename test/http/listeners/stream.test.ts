@@ -1,31 +1,14 @@
 /** Replies in a stream, over a listener of their own. */
 import { createConnection } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
-import type { Listener } from '../../../src/http/listeners/listener.js'
-import { listen } from '../../../src/http/listeners/transport.js'
+import { describe, expect, it } from 'vitest'
 import { poll, until } from '../../support/command.js'
-import { BODIES, LIMITS, overTransports } from '../../support/transports.js'
+import { listenForTest, overTransports } from '../../support/transports.js'
 
 const MEBIBYTE = 'x'.repeat(1_048_576)
 overTransports((name) => {
-  let listener: Listener | undefined
-  afterEach(async () => {
-    await listener?.close(1000)
-    listener = undefined
-  })
-
   async function serve(chunks: () => AsyncIterable<string>): Promise<number> {
-    listener = await listen(
-      {
-        address: { host: '127.0.0.1', port: 0 },
-        maxBodyBytes: 1000,
-        bodies: BODIES,
-        limits: LIMITS,
-        handler: async () => ({ status: 200, headers: { 'X-Kind': 'stream' }, body: chunks() }),
-      },
-      { name },
-    )
-    return listener.address.port
+    const handler = async () => ({ status: 200, headers: { 'X-Kind': 'stream' }, body: chunks() })
+    return (await listenForTest(name, { maxBodyBytes: 1000, handler })).address.port
   }
 
   describe('a stream', () => {

@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { statusOf } from '../../../src/api/error-response.js'
 import type {
   ConnectionLimits,
@@ -10,36 +10,25 @@ import type {
   Listener,
   Reply,
 } from '../../../src/http/listeners/listener.js'
-import { chooseTransport, listen } from '../../../src/http/listeners/transport.js'
+import { chooseTransport } from '../../../src/http/listeners/transport.js'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { exchange, openSocket, rawRequest } from '../../support/raw-socket.js'
-import { BODIES, LIMITS, overTransports } from '../../support/transports.js'
-
-const listeners: Listener[] = []
-afterEach(async () => {
-  for (const listener of listeners.splice(0)) await listener.close(1000)
-})
+import { LIMITS, listenForTest, overTransports } from '../../support/transports.js'
 
 const ok = (body: string): Reply => ({ status: 200, headers: {}, body })
 const whole = (request: IncomingRequest) => request.body(performance.now() + 5000)
 
 overTransports((name) => {
+  let listener: Listener
   /** @returns base URL */
   async function serve(
     handler: (request: IncomingRequest) => Promise<Reply>,
     { host = '127.0.0.1', ...limits }: Partial<ConnectionLimits> & { host?: string } = {},
   ): Promise<string> {
-    const listener = await listen(
-      {
-        address: { host, port: 0 },
-        maxBodyBytes: 200_000,
-        bodies: BODIES,
-        limits: { ...LIMITS, ...limits },
-        handler,
-      },
-      { name },
-    )
-    listeners.push(listener)
+    listener = await listenForTest(name, {
+      ...{ address: { host, port: 0 }, limits: { ...LIMITS, ...limits } },
+      ...{ maxBodyBytes: 200_000, handler },
+    })
     return `http://127.0.0.1:${listener.address.port}`
   }
 
@@ -169,7 +158,7 @@ overTransports((name) => {
     const open = await openSocket(url)
     open.send(rawRequest('GET /'))
     expect((await open.response())?.status).toBe(200)
-    void listeners.at(-1)!.retire()
+    void listener.retire()
     const connecting = () =>
       openSocket(url).then(
         (other) => other.end(),
