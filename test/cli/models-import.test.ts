@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, inject, it } from 'vitest'
 import { foreignNode, outputOfType, withOpset } from '../support/changed-networks.js'
@@ -19,13 +19,7 @@ const write = (name: string, changes?: (manifest: Record<string, unknown>) => ob
 const run = (path: string, ...options: string[]) =>
   place.run(['models', 'import', path, '--json', ...options], env)
 /** Content of the models folder, hidden folders included. */
-const installed = () => {
-  try {
-    return readdirSync(place.path('models'))
-  } catch {
-    return []
-  }
-}
+const installed = () => (existsSync(place.path('models')) ? readdirSync(place.path('models')) : [])
 
 describe('models import', () => {
   const INSTALLED = { id: 'brought', model: 'brought@1.0.0', dimensions: 128 }

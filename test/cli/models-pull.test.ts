@@ -1,11 +1,11 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { AssembledPack, DownloadedPack } from '../../tools/pack-builders/build/catalogue-entry.js'
 import { findCataloguePack } from '../../tools/pack-builders/catalogue/catalogue.js'
 import { downloadedPackDocument } from '../../tools/pack-builders/catalogue/downloaded-pack.js'
-import { anyFace, evaluationDataMissing, readEvaluationFile, startEngine } from '../biometrics/fixtures.js'
+import { anyFace, engineOf, evaluationDataMissing, readEvaluationFile } from '../biometrics/fixtures.js'
 import { workplaceForEach } from '../support/command.js'
 import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
 
@@ -23,30 +23,19 @@ interface Mirrored {
 
 const place = workplaceForEach()
 let env: Record<string, string>
-let servers: FilesServer[]
-beforeEach(async () => {
+beforeEach(() => {
   env = { COUNTERSIGN_MODELS_DIR: place.path('models') }
-  servers = []
-})
-afterEach(() => {
-  for (const server of servers) server.close()
 })
 
 async function mirror(listener: RequestListener): Promise<FilesServer> {
   const server = await serveFiles(listener)
-  servers.push(server)
+  onTestFinished(() => void server.close())
   return server
 }
 
 const pull = (...args: string[]) => place.run(['models', 'pull', ...args, '--json'], env)
 /** Content of the models folder, hidden folders included. */
-const installed = () => {
-  try {
-    return readdirSync(place.path('models'))
-  } catch {
-    return []
-  }
-}
+const installed = () => (existsSync(place.path('models')) ? readdirSync(place.path('models')) : [])
 
 describe('models pull', () => {
   it.each(['nothing', 'toString', '../opencv-zoo'])(
@@ -159,20 +148,14 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
       json: { ok: true },
     })
 
-    const engine = await startEngine(place.path('models', 'recommended'), { limits: anyFace })
-    try {
-      for (const [photo, isLive] of [
-        ['image_T1', true],
-        ['image_F2', false],
-      ] as const) {
-        const { sample } = await engine.verify(
-          [readEvaluationFile(`faces/spoof/${photo}.jpg`)],
-          new Float32Array(128).fill(1),
-        )
-        expect([photo, sample.liveness.passed]).toEqual([photo, isLive])
-      }
-    } finally {
-      await engine.close()
+    const engine = await engineOf(place.path('models', 'recommended'), { limits: anyFace })
+    for (const [photo, isLive] of [
+      ['image_T1', true],
+      ['image_F2', false],
+    ] as const) {
+      const picture = readEvaluationFile(`faces/spoof/${photo}.jpg`)
+      const { sample } = await engine.verify([picture], new Float32Array(128).fill(1))
+      expect([photo, sample.liveness.passed]).toEqual([photo, isLive])
     }
   })
 })
