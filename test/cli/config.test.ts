@@ -117,7 +117,7 @@ describe('config check', () => {
     expect(readdirSync(place.dataDir)).toEqual([])
   })
 
-  /** What is said of this configuration, which ends with 1 exactly where it is a problem. */
+  /** The command says this of a configuration, and ends with 1 exactly where there is a problem. */
   async function check(env: Record<string, string>, ...args: string[]) {
     const { code, json } = await place.run(['config', 'check', '--json', ...args], env)
     const { ok, problems, warnings } = json as { ok: boolean; problems: string[]; warnings: string[] }

@@ -12,7 +12,7 @@ const running = await serviceOfFile({}, { features })
 
 const get = (path: string, options: RequestInit = {}) => fetch(running.service.adminUrl + path, options)
 
-it('without a feature the dashboard offers none of its routes, and does not know them', async () => {
+it('the dashboard offers no route of a feature that is not there, and does not know it', async () => {
   const features = FEATURES.filter(({ name }) => name !== 'policies')
   const less = await serviceOfTest({}, { features })
   const operator = await signIn(less, { password: OPERATOR_PASSWORD })
