@@ -8,19 +8,30 @@ import { CLIENT_SIGNALS, SERVER_SIGNALS } from '../verification/capture/capture-
 
 /** A text that needs only to be described. */
 export const text = (description: string) => Type.String({ description })
-/** One of some words. */
-export const words = <const Word extends string>(values: readonly Word[], description?: string) =>
+export const flag = (description: string) => Type.Boolean({ description })
+/** One of some words. @param initially the one that holds where the caller names none */
+export const words = <const Word extends string>(
+  values: readonly Word[],
+  description?: string,
+  initially?: NoInfer<Word>,
+) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
-    { ...(description && { description }) },
+    { ...(initially && { default: initially }), ...(description && { description }) },
   )
 /** A choice of the caller, who by default has not made it. */
 export const choice = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], { ...(description && { description }) })
 
+/** An id that this service has given out. */
+export const ownId = (description?: string) =>
+  Type.String({ minLength: 1, maxLength: 64, ...(description && { description }) })
+
 /** Characters of a nonce: 32 bytes in base64url. */
-export const NONCE_LENGTH = 43
+const NONCE_LENGTH = 43
+export const nonceField = (description?: string) =>
+  Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH, ...(description && { description }) })
 
 /** Pattern of a whole number, sent as text. */
 export const DIGITS = '^[0-9]{1,15}$'
@@ -51,7 +62,7 @@ export const listOf = <Entry extends TSchema, Cursor extends TSchema>(
   nextCursor: Cursor,
 ) => ({
   data: Type.Array(entry, { description: order }),
-  has_more: Type.Boolean({ description: 'Whether more entries follow.' }),
+  has_more: flag('Whether more entries follow.'),
   next_cursor: nextCursor,
 })
 
@@ -132,11 +143,11 @@ export const exactlyOnePictureField = (captures: readonly FurtherField[]) => ({
   })),
 })
 
-export const requireLiveness = Type.Union(words(LIVENESS_REQUIREMENTS).anyOf, {
-  default: 'none',
-  description:
-    'Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The requirements of the installation and of the tenant’s contract apply as well.',
-})
+export const requireLiveness = words(
+  LIVENESS_REQUIREMENTS,
+  'Liveness checks that this capture must have passed through: `passive` by a network, `active` by a challenge. The requirements of the installation and of the tenant’s contract apply as well.',
+  'none',
+)
 
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -176,7 +187,7 @@ const qualityIssue = Type.Object(
 const imageQuality = Type.Object(
   {
     path: imageField,
-    passed: Type.Boolean({ description: 'Whether every component keeps to its bound.' }),
+    passed: flag('Whether every component keeps to its bound.'),
     face_width_px: Type.Integer({ description: 'Width of the face between its outer edges, in pixels.' }),
     detection: Type.Number({ description: 'Confidence of the face detector, 0 to 1.' }),
     components: Type.Array(
@@ -185,7 +196,7 @@ const imageQuality = Type.Object(
           component,
           value: Type.Number(),
           bound: nullable(bound),
-          passed: Type.Boolean({ description: 'True also where no bound is set: `bound` is then null.' }),
+          passed: flag('True also where no bound is set: `bound` is then null.'),
         },
         {
           title: 'QualityFinding',
@@ -199,9 +210,7 @@ const imageQuality = Type.Object(
 
 const qualityFields = {
   score: Type.Number({ description: 'Overall, 0 to 1, higher is better.' }),
-  passed: Type.Boolean({
-    description: 'Whether every component keeps to its bound for an enrollment photo.',
-  }),
+  passed: flag('Whether every component keeps to its bound for an enrollment photo.'),
   issues: Type.Array(qualityIssue, { description: 'The components that failed; empty where all passed.' }),
 }
 
@@ -241,9 +250,7 @@ export const enrollmentQuality = Type.Object(
 
 export const liveness = Type.Object(
   {
-    checked: Type.Boolean({
-      description: 'False when nothing was checked: the statement then claims nothing.',
-    }),
+    checked: flag('False when nothing was checked: the statement then claims nothing.'),
     methods: Type.Array(Type.String(), {
       description:
         'Checks that were made: `passive:<pack>` by the liveness network of that pack, `active-geometry@1` by the movements of a challenge.',
@@ -254,7 +261,7 @@ export const liveness = Type.Object(
           'Probability of a live person, 0 to 1, by the liveness network; null where it judged nothing, also for a face that is `too_close`.',
       }),
     ),
-    passed: nullable(Type.Boolean({ description: 'Whether the capture passed every method.' })),
+    passed: nullable(flag('Whether the capture passed every method.')),
     guidance: Type.Array(words(GUIDANCE), {
       description:
         'Advice for the person after a capture that failed, the most urgent first; empty where there is none.',

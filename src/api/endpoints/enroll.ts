@@ -40,6 +40,7 @@ import {
   includeField,
   liveness,
   nullable,
+  ownId,
   pictureFields,
   requireLiveness,
   text,
@@ -59,12 +60,9 @@ const bodyWith = ({ enroll: parts, capture }: Parts) =>
       require_liveness: Type.Optional(requireLiveness),
       replace: choice('Replace the reference of a user who is already enrolled.'),
       verification_id: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 64,
-          description:
-            'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verification of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
-        }),
+        ownId(
+          'Id, required with `replace` where the contract asks for a verdict or the user has a passkey, of an approved verification of this user for an action with the type `replace_reference`, made in the last minutes. The enrollment uses it up.',
+        ),
       ),
       add: choice(
         'Add the photos to the reference of a user who is already enrolled: each must match it. Not together with `replace`.',

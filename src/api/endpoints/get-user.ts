@@ -7,7 +7,7 @@ import { templateOf } from '../../users/templates.js'
 import { comparedModel } from '../../verification/references/deciding-model.js'
 import { type CallParts, responseFields } from '../call-parts.js'
 import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
-import { consent, nullable, text, time, userId, userPath, words } from '../schemas.js'
+import { consent, flag, nullable, text, time, userId, userPath, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
 /** A user, without what features add. */
@@ -20,10 +20,9 @@ export const userSchema = Type.Object(
       reference_id: Type.String(),
       created_at: time('When the reference was captured, or photos were last added to it.'),
       model: text('The model pack that made the reference.'),
-      comparable: Type.Boolean({
-        description:
-          'Whether the user has a template of the model pack that decides. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
-      }),
+      comparable: flag(
+        'Whether the user has a template of the model pack that decides. If not, verify answers `reference_model_mismatch` until the user is enrolled again.',
+      ),
       views: Type.Integer({ minimum: 1, description: 'Number of photos that the reference was made of.' }),
       consent: nullable(consent),
     }),

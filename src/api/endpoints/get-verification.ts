@@ -14,11 +14,11 @@ import {
   SMALL_BODY_BYTES,
   VERIFICATION,
 } from '../endpoint.js'
-import { nullable, SHA256_HEX, text, time, userId, words } from '../schemas.js'
+import { flag, nullable, ownId, SHA256_HEX, text, time, userId, words } from '../schemas.js'
 import type { Services } from '../services.js'
 import { amrOf } from '../verdict-fields.js'
 
-const verificationId = Type.String({ minLength: 1, maxLength: 64 })
+const verificationId = ownId()
 const sha256Hex = Type.String({ pattern: SHA256_HEX })
 
 const ofEarlierVersions = 'Null for a verification by a version that did not record it.'
@@ -51,10 +51,9 @@ const successWith = (parts: readonly LookupPart[]) =>
         { description: 'Whether the capture had been seen before within 24 hours.' },
       ),
       action_matches: nullable(
-        Type.Boolean({
-          description:
-            'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
-        }),
+        flag(
+          'Whether the user was verified for the action with this `action_hash`. Null where the query held none.',
+        ),
       ),
       ...responseFields(parts),
       policy_hash: nullable(text('The `policy_hash` of the JWT. Null where the tenant had no policy.')),

@@ -56,7 +56,7 @@ const query = {
       'A `next_cursor`: the page begins after it. Default: the start of the log, or its end with `order=desc`.',
   },
   order: {
-    schema: Type.Union(words(['asc', 'desc']).anyOf, { default: 'asc' }),
+    schema: words(['asc', 'desc'], undefined, 'asc'),
     description: '`asc`: oldest first. `desc`: newest first.',
   },
   limit: {

@@ -1,10 +1,10 @@
 /** Fields of bodies that several routes take. */
 import Type from 'typebox'
-import { userId } from '../../api/schemas.js'
+import { userId, words } from '../../api/schemas.js'
 
 export const text = (maxLength: number) => Type.String({ maxLength })
 
-export const environment = Type.Union([Type.Literal('sandbox'), Type.Literal('production')])
+export const environment = words(['sandbox', 'production'])
 export const fmr = Type.Number({ exclusiveMinimum: 0, exclusiveMaximum: 1 })
 export const ratePerSecond = Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000 })
 export const base64 = Type.String({ minLength: 1, contentEncoding: 'base64' })
@@ -16,5 +16,5 @@ export const userQuestion = { user_id: userId, environment }
 export const personNamed = { name: text(128) }
 export const personWithRole = {
   ...personNamed,
-  role: Type.Union([Type.Literal('admin'), Type.Literal('viewer')]),
+  role: words(['admin', 'viewer']),
 }

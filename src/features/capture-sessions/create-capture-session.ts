@@ -7,7 +7,7 @@ import { assertLivenessOffered } from '../../api/captures.js'
 import type { Commit, EndpointDescription, Topic, UserEndpoint } from '../../api/endpoint.js'
 import { assertPlainUserId, assertReplaceVerdict } from '../../api/enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../../api/key-scope.js'
-import { nullable, requireLiveness, time, userId } from '../../api/schemas.js'
+import { choice, nullable, ownId, requireLiveness, text, time, userId, words } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { isReadableLine, isReadableText, READABLE } from '../../contract/actions/readable-text.js'
 import { DISPLAY_LOCALES } from '../../contract/locales.js'
@@ -40,14 +40,12 @@ export const CAPTURE: Topic = { name: 'capture', about: 'The hosted capture page
 
 const NO_CONTROL_CHARACTERS = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
 
-const BINDINGS = [Type.Literal('same'), Type.Literal('any')]
-export const bindingView = Type.Union(BINDINGS, {
-  description: '`browser` of the request.',
-})
-const bindingField = Type.Union(BINDINGS, {
-  description:
-    '`same` (default): the result is given out only with the proof that the browser which captured brings back. `any`: also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
-})
+const BINDINGS = ['same', 'any'] as const
+export const bindingView = words(BINDINGS, '`browser` of the request.')
+const bindingField = words(
+  BINDINGS,
+  '`same` (default): the result is given out only with the proof that the browser which captured brings back. `any`: also without, for links that are opened on another device than the one that goes on. A person who passes such a link on gets the result of the one who opens it, and the JWT says `capture_binding: "any"`.',
+)
 
 /** The kinds of actions that a verify knows. */
 const KINDS = [typedActions]
@@ -61,24 +59,15 @@ const body = Type.Object(
     modes: Type.Optional(modesField),
     require_liveness: Type.Optional(requireLiveness),
     passkey: Type.Optional(passkeyField),
-    replace: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description: 'Only for an enrollment: the field `replace` of `enroll`.',
-      }),
-    ),
+    replace: choice('Only for an enrollment: the field `replace` of `enroll`.'),
     confirmation: Type.Optional(
-      Type.Union([Type.Literal('code'), Type.Literal('none')], {
-        description:
-          '`code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`: the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verification.',
-      }),
+      words(
+        ['code', 'none'],
+        '`code`: the page first asks for `confirmation_code`. Send it to the person by another channel than the link. `none`: the link is enough for the first person who opens it. Default: `code` for an enrollment, `none` for a verification.',
+      ),
     ),
     verification_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description: 'Only for an enrollment that replaces: the field `verification_id` of `enroll`.',
-      }),
+      ownId('Only for an enrollment that replaces: the field `verification_id` of `enroll`.'),
     ),
     return_url: Type.String({
       minLength: 1,
@@ -89,10 +78,7 @@ const body = Type.Object(
     }),
     browser: Type.Optional(bindingField),
     locale: Type.Optional(
-      Type.Union(
-        DISPLAY_LOCALES.map((language) => Type.Literal(language)),
-        { description: 'Language of the page. Default: what the browser asks for.' },
-      ),
+      words(DISPLAY_LOCALES, 'Language of the page. Default: what the browser asks for.'),
     ),
     description: Type.Optional(
       Type.String({
@@ -151,9 +137,7 @@ const body = Type.Object(
 const success = Type.Object(
   {
     session_id: Type.String(),
-    url: Type.String({
-      description: 'Link to send to the person. It opens in one browser, once. No other call returns it.',
-    }),
+    url: text('Link to send to the person. It opens in one browser, once. No other call returns it.'),
     confirmation_code: nullable(
       Type.String({
         description:

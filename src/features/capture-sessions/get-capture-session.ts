@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from '../../api/endpoint.js'
 import { assertOneOf } from '../../api/key-scope.js'
-import { consent, nullable, time } from '../../api/schemas.js'
+import { consent, flag, nullable, ownId, time, words } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
@@ -14,25 +14,20 @@ import { bindingView, CAPTURE } from './create-capture-session.js'
 const STATUSES = ['open', 'in_progress', 'completed', 'cancelled', 'expired'] as const
 type Status = (typeof STATUSES)[number]
 
-const sessionId = Type.String({ minLength: 1, maxLength: 64 })
+const sessionId = ownId()
 const proofSchema = Type.String({ minLength: 1, maxLength: 128 })
 
 const success = Type.Object(
   {
     session_id: sessionId,
-    status: Type.Union(
-      STATUSES.map((status) => Type.Literal(status)),
-      {
-        description:
-          '`open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the session expired before it was completed.',
-      },
+    status: words(
+      STATUSES,
+      '`open`: nobody has opened the link. `in_progress`: somebody has opened it. `completed`: `result` is final. `cancelled`: the person gave up. `expired`: the session expired before it was completed.',
     ),
     attempts: Type.Integer({ minimum: 0, description: 'Captures that were judged or are being judged.' }),
     consent: nullable(consent),
     browser: bindingView,
-    disowned: Type.Boolean({
-      description: 'Whether the person said that somebody else had begun. The session is then `cancelled`.',
-    }),
+    disowned: flag('Whether the person said that somebody else had begun. The session is then `cancelled`.'),
     result: nullable(
       Type.Object(
         {

@@ -1,6 +1,6 @@
 /** Schemas of challenges and of their frames, which the hosted page takes as well. */
 import Type from 'typebox'
-import { image, NONCE_LENGTH } from '../../api/schemas.js'
+import { image, nonceField, ownId, words } from '../../api/schemas.js'
 import { CAPTURE_LIMITS } from '../../contract/capture-limits.js'
 import { PURPOSES } from './challenge-book.js'
 import { MODES } from './film/steps.js'
@@ -36,8 +36,8 @@ export const framesField = Type.Array(
 /** The field of a verify or an enrollment that brings the frames. */
 export const challengeAnswer = Type.Object(
   {
-    challenge_id: Type.String({ minLength: 1, maxLength: 64 }),
-    nonce: Type.String({ minLength: NONCE_LENGTH, maxLength: NONCE_LENGTH }),
+    challenge_id: ownId(),
+    nonce: nonceField(),
     frames: framesField,
   },
   {
@@ -47,12 +47,9 @@ export const challengeAnswer = Type.Object(
   },
 )
 
-export const purposeField = Type.Union(
-  PURPOSES.map((name) => Type.Literal(name)),
-  { default: 'verify', description: 'The call in which the frames will be sent.' },
-)
+export const purposeField = words(PURPOSES, 'The call in which the frames will be sent.', 'verify')
 
-export const modesField = Type.Array(Type.Union(MODES.map((mode) => Type.Literal(mode))), {
+export const modesField = Type.Array(words(MODES), {
   maxItems: MODES.length,
   uniqueItems: true,
   description:

@@ -7,7 +7,7 @@ import {
   SMALL_BODY_BYTES,
   type UserEndpoint,
 } from '../../api/endpoint.js'
-import { consent, userId, userPath } from '../../api/schemas.js'
+import { consent, text, userId, userPath } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { DomainError } from '../../lib/domain-error.js'
 
@@ -16,7 +16,7 @@ const body = Type.Object({ consent }, { title: 'RecordConsentRequest', additiona
 const success = Type.Object(
   {
     user_id: userId,
-    reference_id: Type.String({ description: 'The reference that the consent is for. It stays as it was.' }),
+    reference_id: text('The reference that the consent is for. It stays as it was.'),
     consent,
   },
   { title: 'RecordedConsent' },

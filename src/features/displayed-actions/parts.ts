@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Type from 'typebox'
 import type { LookupPart, Proof, VerifyPart } from '../../api/call-parts.js'
-import { nullable, SHA256_HEX } from '../../api/schemas.js'
+import { flag, nullable, SHA256_HEX, text, words } from '../../api/schemas.js'
 import { displayAction } from '../../contract/actions/display-action.js'
 import { typedActionType } from '../../contract/actions/typed-actions.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
@@ -17,24 +17,20 @@ import {
   typedActions,
 } from './exports.js'
 
-const languageOf = (description: string) =>
-  Type.Union(
-    DISPLAY_LOCALES.map((language) => Type.Literal(language)),
-    { description },
-  )
+const languageOf = (description: string) => words(DISPLAY_LOCALES, description)
 
 const display = Type.Object(
   {
-    hash: Type.String({ description: 'The `display_hash` of the verdict.' }),
-    version: Type.String({ description: 'Version of the template.' }),
+    hash: text('The `display_hash` of the verdict.'),
+    version: text('Version of the template.'),
     locale: languageOf('Language of the text.'),
-    heading: Type.String({ description: 'Kind of action.' }),
+    heading: text('Kind of action.'),
     lines: Type.Array(
       Type.Object(
         {
-          label: Type.String({ description: 'Name of the fact.' }),
-          value: Type.String({ description: 'The fact.' }),
-          note: Type.Optional(Type.String({ description: 'Names letters that pass for others.' })),
+          label: text('Name of the fact.'),
+          value: text('The fact.'),
+          note: Type.Optional(text('Names letters that pass for others.')),
         },
         { title: 'ChallengeDisplayLine', description: 'One line of the text.' },
       ),
@@ -95,11 +91,9 @@ interface Shown extends Proof {
 
 const displayed = Type.Object(
   {
-    hash: Type.String({
-      description: 'SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.',
-    }),
+    hash: text('SHA-256 of the text in RFC 8785 canonical form, in lower-case hex.'),
     locale: languageOf('Language of the text.'),
-    version: Type.String({ description: 'Version of the template.' }),
+    version: text('Version of the template.'),
     source: nullable(
       Type.Literal('challenge', {
         description:
@@ -118,10 +112,10 @@ export const verifyPart: VerifyPart<Shown> = {
   fields: [
     {
       name: 'display',
-      response: Type.Union([displayed, Type.Null()], {
-        description:
-          'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
-      }),
+      response: nullable(
+        displayed,
+        'The text that the hosted page showed the person for a typed action, or that your own page was given with the challenge. Null where there is none.',
+      ),
       value: (_, shown) => shown && { ...shown.display, source: shown.display.source ?? null },
     },
     { name: 'display_hash', to: ['jwt', 'kept'], value: (_, shown) => shown?.display.hash },
@@ -157,19 +151,15 @@ export const lookupPart: LookupPart = {
   },
   response: {
     display_locale: nullable(
-      Type.String({
-        description:
-          'The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the JWT has none.',
-      }),
+      text(
+        'The `display_locale` of the JWT: language of the text that the person was shown for a typed action. Null where the JWT has none.',
+      ),
     ),
-    display_version: nullable(
-      Type.String({ description: 'The `display_version` of the JWT. Null where the JWT has none.' }),
-    ),
+    display_version: nullable(text('The `display_version` of the JWT. Null where the JWT has none.')),
     display_matches: nullable(
-      Type.Boolean({
-        description:
-          'Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The service keeps the hash only under the key of the user.',
-      }),
+      flag(
+        'Whether the JWT has this `display_hash`: whether the person was shown this text. Null where the query held none. The service keeps the hash only under the key of the user.',
+      ),
     ),
   },
 }

@@ -1,7 +1,7 @@
 /** The parts of verifies, enrollments, challenges and look-ups that are about passkeys. */
 import Type from 'typebox'
 import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
-import { nullable } from '../../api/schemas.js'
+import { choice, nullable } from '../../api/schemas.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { answerIn, type ChallengePart } from '../challenges/exports.js'
 import { type PasskeyUse, passkeyField, passkeyOptions } from './passkey-options.js'
@@ -38,12 +38,8 @@ import { permitPasskeys } from './permits.js'
 /** Proof of a passkey for the action of a verify. */
 export const verifyPart: VerifyPart<ProvenPasskey> = {
   request: {
-    require_passkey: Type.Optional(
-      Type.Boolean({
-        default: false,
-        description:
-          'Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case.',
-      }),
+    require_passkey: choice(
+      'Whether the call is refused without `passkey_assertion`. An assertion that is sent must be right in any case.',
     ),
     passkey_assertion: Type.Optional(
       Type.Object(
@@ -66,9 +62,10 @@ export const verifyPart: VerifyPart<ProvenPasskey> = {
   fields: [
     {
       name: 'passkey',
-      response: Type.Union([provenPasskey, Type.Null()], {
-        description: 'The passkey that has signed; null where no `passkey_assertion` was sent.',
-      }),
+      response: nullable(
+        provenPasskey,
+        'The passkey that has signed; null where no `passkey_assertion` was sent.',
+      ),
       value: (_, passkey) => passkey && { passkey_id: passkey.id, amr: passkey.possession },
     },
     { name: 'passkey_id', to: ['jwt', 'audit'], value: (_, passkey) => passkey?.id },
@@ -111,9 +108,7 @@ export const enrollPart: EnrollPart = {
     ),
   },
   response: {
-    passkey: Type.Union([passkeySchema, Type.Null()], {
-      description: 'The passkey that was registered with the reference; null for none.',
-    }),
+    passkey: nullable(passkeySchema, 'The passkey that was registered with the reference; null for none.'),
   },
   errors: ['passkey_already_registered', 'passkey_proof_required', ...PASSKEY_ERRORS],
   spendingErrors: PASSKEY_REFUSALS,

@@ -1,5 +1,6 @@
 /** The options of a passkey in a challenge: to sign with the frames of a verify, or to be made with those of an enrollment. */
-import Type, { type Static } from 'typebox'
+import type { Static } from 'typebox'
+import { words } from '../../api/schemas.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { companyOf } from '../../tenants/company.js'
@@ -11,12 +12,9 @@ import { assertFirstPasskey } from './passkey-registration.js'
 import type { PasskeyServices } from './passkey-services.js'
 
 /** How a capture uses a passkey. */
-export const passkeyField = Type.Union(
-  [Type.Literal('required'), Type.Literal('preferred'), Type.Literal('register')],
-  {
-    description:
-      'How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
-  },
+export const passkeyField = words(
+  ['required', 'preferred', 'register'],
+  'How the capture uses a passkey. For a verification: `required` for a passkey that signs for the action, `preferred` for one where the user has any. For an enrollment: `register` for a passkey that is made together with the reference. Default: no passkey.',
 )
 
 export type PasskeyUse = Static<typeof passkeyField>

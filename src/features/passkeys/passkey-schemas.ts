@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import type { Topic } from '../../api/endpoint.js'
-import { NONCE_LENGTH, nullable, time } from '../../api/schemas.js'
+import { flag, nonceField, nullable, ownId, text, time, words } from '../../api/schemas.js'
 import type { ErrorCode } from '../../contract/error-codes.js'
 import { PASSKEY_REGISTRATIONS, PASSKEY_SIGNATURES } from '../../contract/sandbox-passkeys.js'
 
@@ -88,23 +88,19 @@ export const authenticationResponse = Type.Object(
   },
 )
 
-export const challengeId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the options.' })
-export const nonce = Type.String({
-  minLength: NONCE_LENGTH,
-  maxLength: NONCE_LENGTH,
-  description: 'Secret of the options.',
-})
+export const challengeId = ownId('Id of the options.')
+export const nonce = nonceField('Secret of the options.')
 
 const descriptor = Type.Object(
   {
     type: publicKey,
-    id: Type.String({ description: 'Id of the credential, in base64url.' }),
+    id: text('Id of the credential, in base64url.'),
     transports: Type.Array(Type.String(), transports),
   },
   { title: 'PasskeyDescriptor', description: 'A credential, for the browser.' },
 )
 
-const challenge = Type.String({ description: 'The bytes to sign, in base64url.' })
+const challenge = text('The bytes to sign, in base64url.')
 const timeout = Type.Integer({ description: 'Milliseconds that the person has.' })
 
 export const creationOptionsSchema = Type.Object(
@@ -131,7 +127,7 @@ export const creationOptionsSchema = Type.Object(
       },
       { description: 'Abilities that the authenticator must have.' },
     ),
-    attestation: Type.String({ description: '`none`, or `direct` where AAGUIDs are listed.' }),
+    attestation: text('`none`, or `direct` where AAGUIDs are listed.'),
   },
   {
     title: 'PasskeyCreationOptions',
@@ -142,10 +138,10 @@ export const creationOptionsSchema = Type.Object(
 export const requestOptionsSchema = Type.Object(
   {
     challenge,
-    rpId: Type.String({ description: 'The tenant’s domain.' }),
+    rpId: text('The tenant’s domain.'),
     timeout,
     allowCredentials: Type.Array(descriptor, { description: 'The passkeys of the user.' }),
-    userVerification: Type.String({ description: 'Always `required`.' }),
+    userVerification: text('Always `required`.'),
   },
   {
     title: 'PasskeyRequestOptions',
@@ -153,7 +149,7 @@ export const requestOptionsSchema = Type.Object(
   },
 )
 
-export const passkeyId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the passkey.' })
+export const passkeyId = ownId('Id of the passkey.')
 
 export const passkeyName = Type.String({
   minLength: 1,
@@ -167,11 +163,9 @@ export const passkeySchema = Type.Object(
   {
     passkey_id: passkeyId,
     name: nullable(passkeyName),
-    synced: Type.Boolean({
-      description: 'Whether other devices may have a copy.',
-    }),
-    backed_up: Type.Boolean({ description: 'Whether a copy existed at the last use.' }),
-    aaguid: Type.String({ description: 'Model of the authenticator, or zeros.' }),
+    synced: flag('Whether other devices may have a copy.'),
+    backed_up: flag('Whether a copy existed at the last use.'),
+    aaguid: text('Model of the authenticator, or zeros.'),
     transports: Type.Array(Type.String(), transports),
     created_at: time('When it was registered.'),
     last_used_at: nullable(time('When it last signed.')),
@@ -182,10 +176,10 @@ export const passkeySchema = Type.Object(
 export const provenPasskey = Type.Object(
   {
     passkey_id: passkeyId,
-    amr: Type.Union([Type.Literal('hwk'), Type.Literal('swk')], {
-      description:
-        'The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the `amr` and at the end of the `acr` of its JWT.',
-    }),
+    amr: words(
+      ['hwk', 'swk'],
+      'The name of the proof (RFC 8176): `hwk` for a key in hardware, `swk` for one in software. An approval has it in the `amr` and at the end of the `acr` of its JWT.',
+    ),
   },
   {
     title: 'ProvenPasskey',

@@ -1,7 +1,7 @@
 /** The parts of verifies, enrollments and challenges that are about policies. */
 import Type from 'typebox'
 import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
-import { nullable } from '../../api/schemas.js'
+import { nullable, ownId, text } from '../../api/schemas.js'
 import type { Reached } from '../../api/verdict-fields.js'
 import { DAY_MS } from '../../lib/clock.js'
 import type { StoreReader, StoreTransaction } from '../../storage/store.js'
@@ -23,40 +23,32 @@ const EVERYWHERE = ['jwt', 'audit', 'kept', 'refused'] as const
 export const verifyPart: VerifyPart<PolicyCondition> = {
   request: {
     approval_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description:
-          'Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same action, whose reason is `second_approval_required`. The verdict uses it up.',
-      }),
+      ownId(
+        'Where the policy of the tenant asks for a second person: the verification id of another user’s verdict on the same action, whose reason is `second_approval_required`. The verdict uses it up.',
+      ),
     ),
   },
   errors: ['policy_not_met'],
   fields: [
     {
       name: 'policy_hash',
-      response: nullable(
-        Type.String({
-          description: 'SHA-256 of the policy that was in force. Null where the tenant has none.',
-        }),
-      ),
+      response: nullable(text('SHA-256 of the policy that was in force. Null where the tenant has none.')),
       to: EVERYWHERE,
       value: (_, condition) => condition?.inForce.hash,
     },
     {
       name: 'policy_rule',
       response: nullable(
-        Type.String({
-          description:
-            'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
-        }),
+        text(
+          'Name of the rule of the policy that decided about this action. Null where the tenant has none.',
+        ),
       ),
       to: EVERYWHERE,
       value: (_, condition) => condition?.inForce.rule.name,
     },
     {
       name: 'approval_id',
-      response: nullable(Type.String({ description: 'Other user’s verdict that it has used up.' })),
+      response: nullable(text('Other user’s verdict that it has used up.')),
       to: EVERYWHERE,
       value: usedApproval,
     },

@@ -1,5 +1,6 @@
 /** The documents for verifiers in the OpenAPI document: both are answered without an API key. */
 import Type from 'typebox'
+import { text } from '../../api/schemas.js'
 import { JWKS_PATH, METADATA_PATH } from './key-documents.js'
 
 type Json = Record<string, unknown>
@@ -13,7 +14,7 @@ const jwks = Type.Object(
           crv: Type.Literal('P-256'),
           x: Type.String(),
           y: Type.String(),
-          kid: Type.String({ description: 'The `kid` in the header of the verdicts that this key checks.' }),
+          kid: text('The `kid` in the header of the verdicts that this key checks.'),
           use: Type.Literal('sig'),
           alg: Type.Literal('ES256'),
         },
@@ -26,8 +27,8 @@ const jwks = Type.Object(
 
 const metadata = Type.Object(
   {
-    issuer: Type.String({ description: 'The `iss` of the environment’s verdicts.' }),
-    jwks_uri: Type.String({ description: 'Address of the keys.' }),
+    issuer: text('The `iss` of the environment’s verdicts.'),
+    jwks_uri: text('Address of the keys.'),
     response_types_supported: Type.Array(Type.String(), { description: 'Empty: nobody is signed in here.' }),
     subject_types_supported: Type.Array(Type.Literal('public')),
     id_token_signing_alg_values_supported: Type.Array(Type.Literal('ES256')),

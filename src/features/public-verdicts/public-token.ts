@@ -1,6 +1,5 @@
-/** The part of verifies that signs each verdict once more, under a key whose public half anyone may have. */
-import Type from 'typebox'
 import type { VerifyPart } from '../../api/call-parts.js'
+import { text } from '../../api/schemas.js'
 import { tokenHeader } from '../../crypto/verification-jwt.js'
 import { SignatureAwaited } from '../../verification/verdict-token.js'
 import type { VerdictKeyRing } from './verdict-key-ring.js'
@@ -10,10 +9,9 @@ export const publicTokenFields: VerifyPart<string> = {
   fields: [
     {
       name: 'jwt_public',
-      response: Type.String({
-        description:
-          'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
-      }),
+      response: text(
+        'The same claims under a key of the issuer (ES256). Anyone can check it with the keys at `/v1/.well-known/jwks.json`, and nobody else can make it.',
+      ),
       value: (_, token) => token,
     },
   ],

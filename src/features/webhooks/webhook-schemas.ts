@@ -1,29 +1,28 @@
 /** The requests of webhooks with their bodies as JSON schemas, for the OpenAPI document and the types of the SDKs. */
 import Type, { type TProperties, type TSchema } from 'typebox'
+import { flag, nullable, text, words } from '../../api/schemas.js'
 import { SIGNATURE_HEADER } from '../../crypto/response-signature.js'
 import type { SentRequests } from '../feature.js'
 import { TEST_EVENT, type WebhookEvent } from './outbox.js'
 import { EVENT_ID_HEADER } from './webhook-sender.js'
 
-const text = Type.String()
+const anyText = Type.String()
 const time = Type.String({ format: 'date-time' })
 const count = Type.Integer({ minimum: 0 })
-const textOrNull = Type.Union([text, Type.Null()])
+const textOrNull = nullable(anyText)
 
-const user = { user_id: text }
+const user = { user_id: anyText }
 const session = {
-  session_id: text,
-  purpose: Type.Union([Type.Literal('verify'), Type.Literal('enroll')]),
+  session_id: anyText,
+  purpose: words(['verify', 'enroll']),
   attempts: Type.Integer({ minimum: 0, description: 'Number of captures that were judged, 0 to 3.' }),
 }
 const sessionResult = Type.Object(
   {
     status: Type.Integer({ description: 'HTTP status of the call of verify or enroll.' }),
-    verdict: Type.Union([Type.Union([Type.Literal('approved'), Type.Literal('rejected')]), Type.Null()]),
+    verdict: nullable(words(['approved', 'rejected'])),
     reason: textOrNull,
-    code: Type.Union([text, Type.Null()], {
-      description: 'Code of the error; null where the capture was not refused with one.',
-    }),
+    code: nullable(anyText, 'Code of the error; null where the capture was not refused with one.'),
   },
   {
     description:
@@ -41,10 +40,10 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
     summary: 'A reference was made, replaced, or got further photos.',
     data: {
       ...user,
-      reference_id: text,
-      model: text,
+      reference_id: anyText,
+      model: anyText,
       views: count,
-      replaced: Type.Boolean({ description: 'Whether the enrollment replaced another one.' }),
+      replaced: flag('Whether the enrollment replaced another one.'),
       added: Type.Integer({
         minimum: 0,
         description: 'Number of photos that were added to the reference; 0 for one that is new.',
@@ -64,30 +63,30 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
     summary: 'A passkey was registered for a user. Somebody else than the person may have done it.',
     data: {
       ...user,
-      passkey_id: text,
+      passkey_id: anyText,
       name: textOrNull,
       synced: Type.Boolean(),
-      recovered: Type.Boolean({ description: 'Whether a recovery took the place of an earlier passkey.' }),
+      recovered: flag('Whether a recovery took the place of an earlier passkey.'),
     },
   },
   'user.passkey_revoked': {
     summary: 'A passkey of a user was revoked.',
-    data: { ...user, passkey_id: text },
+    data: { ...user, passkey_id: anyText },
   },
   'user.passkey_recovery_begun': {
     summary:
       'The recovery of a lost passkey has begun: another one can be registered from `ready_at` on. Tell the person, who may know nothing of it.',
-    data: { ...user, verification_id: text, ready_at: time, expires_at: time },
+    data: { ...user, verification_id: anyText, ready_at: time, expires_at: time },
   },
   'user.passkey_recovery_cancelled': {
     summary:
       'The recovery of a passkey was cancelled, by the backend or by an approved verification with a passkey.',
-    data: { ...user, verification_id: text },
+    data: { ...user, verification_id: anyText },
   },
   'user.passkey_counter_reversed': {
     summary:
       'A passkey of a user signed with a counter that did not grow, and was refused. A copy of the passkey may exist.',
-    data: { ...user, passkey_id: text },
+    data: { ...user, passkey_id: anyText },
   },
   'user.erasure_scheduled': {
     summary: 'A user is going to be erased by the policy of the tenant, unless the user is approved before.',
@@ -98,7 +97,7 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
     data: {
       ...user,
       status: Type.Literal('erased'),
-      erasure_id: text,
+      erasure_id: anyText,
       erased_at: time,
       erased: Type.Object({
         references: count,
@@ -112,16 +111,14 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
     summary: 'A session of the hosted capture page has its final result.',
     data: {
       ...session,
-      result: Type.Union([sessionResult, Type.Null()], {
-        description: 'Null where no capture was judged.',
-      }),
+      result: nullable(sessionResult, 'Null where no capture was judged.'),
     },
   },
   'capture_session.cancelled': {
     summary: 'The person left the hosted capture page by its button.',
     data: {
       ...session,
-      disowned: Type.Boolean({ description: 'Whether the person said that somebody else had begun.' }),
+      disowned: flag('Whether the person said that somebody else had begun.'),
     },
   },
   'capture_session.expired': {
@@ -133,30 +130,28 @@ const EVENTS: Record<WebhookEvent['type'], DescribedEvent> = {
       'An identity provider asks for a person: send the link to that person. It is useless after `expires_at`.',
     data: {
       ...user,
-      session_id: text,
-      url: Type.String({ description: 'Link to send to the person. It opens in one browser, once.' }),
-      application: Type.String({ description: 'Name of the application of the OpenID provider.' }),
-      requested_by: Type.String({ description: 'Client of the identity provider that asks.' }),
-      message: Type.Union([text, Type.Null()], {
-        description: 'Text that the person also sees where they began; null for none.',
-      }),
+      session_id: anyText,
+      url: text('Link to send to the person. It opens in one browser, once.'),
+      application: text('Name of the application of the OpenID provider.'),
+      requested_by: text('Client of the identity provider that asks.'),
+      message: nullable(anyText, 'Text that the person also sees where they began; null for none.'),
       expires_at: time,
     },
   },
   'openid.request_disowned': {
     summary: 'A person said that a request of an identity provider was begun by somebody else.',
-    data: { ...user, session_id: text, application: text, requested_by: text },
+    data: { ...user, session_id: anyText, application: anyText, requested_by: anyText },
   },
   [TEST_EVENT]: { summary: 'Somebody asked for an event, to see whether it arrives.', data: {} },
 }
 
 export function bodyOf(type: WebhookEvent['type']): TSchema {
   return Type.Object({
-    id: Type.String({ description: 'The same at every try and every redelivery.' }),
+    id: text('The same at every try and every redelivery.'),
     type: Type.Literal(type),
     created_at: time,
-    environment: Type.Union([Type.Literal('production'), Type.Literal('sandbox')]),
-    tenant_id: text,
+    environment: words(['production', 'sandbox']),
+    tenant_id: anyText,
     data: Type.Object(EVENTS[type].data),
   })
 }

@@ -1,7 +1,7 @@
 /** The bodies that the hosted page sends: each is read within its bounds and checked by its schema. */
 import Type, { type Static } from 'typebox'
 import { SMALL_BODY_BYTES } from '../../../api/endpoint.js'
-import { captureReport, image, SHA256_HEX } from '../../../api/schemas.js'
+import { captureReport, image, SHA256_HEX, words } from '../../../api/schemas.js'
 import type { DisplayLocale } from '../../../contract/locales.js'
 import { inputParser } from '../../../http/bodies/json-body.js'
 import type { IncomingRequest } from '../../../http/listeners/listener.js'
@@ -71,7 +71,7 @@ export type FramesBody = Awaited<ReturnType<typeof readFrames>>
 export const readGuidance = bodyOf(
   {
     image: image('A frame.'),
-    step: Type.Union(STEPS.map((step) => Type.Literal(step))),
+    step: words(STEPS),
     frontal: Type.Optional(image('A frame in which the person looks ahead.')),
   },
   { uploadMs: GUIDANCE_UPLOAD_MS, mostBytes: GUIDANCE_BODY_BYTES },

@@ -7,7 +7,7 @@ import { actionKindsOf, errorsOf, inTurn, requestFields, responseFields } from '
 import type { Commit, EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
 import { assertPlainUserId } from '../../../api/enrolment-checks.js'
 import { assertActionScope, assertOneOf } from '../../../api/key-scope.js'
-import { NONCE_LENGTH, nullable, time, userId } from '../../../api/schemas.js'
+import { nonceField, nullable, text, time, userId, words } from '../../../api/schemas.js'
 import type { Services } from '../../../api/services.js'
 import { CAPTURE_LIMITS } from '../../../contract/capture-limits.js'
 import { isoTime, SECOND_MS } from '../../../lib/clock.js'
@@ -37,19 +37,11 @@ const successWith = (parts: readonly ChallengePart[]) =>
   Type.Object(
     {
       challenge_id: Type.String(),
-      nonce: Type.String({
-        minLength: NONCE_LENGTH,
-        maxLength: NONCE_LENGTH,
-        description: 'Send it back with the frames. No other call returns it.',
-      }),
+      nonce: nonceField('Send it back with the frames. No other call returns it.'),
       user_id: userId,
       purpose: purposeField,
-      method: nullable(
-        Type.String({
-          description: 'Name of the check in verdicts; null where no movement is asked for.',
-        }),
-      ),
-      steps: Type.Array(Type.Union(STEPS.map((step) => Type.Literal(step))), {
+      method: nullable(text('Name of the check in verdicts; null where no movement is asked for.')),
+      steps: Type.Array(words(STEPS), {
         minItems: 1,
         description: 'Movements, in order. Left and right are the person’s own.',
       }),

@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { FRAME_GUIDANCE } from '../../../../clients/capture/guidance-codes.js'
 import type { Endpoint, EndpointDescription, Topic } from '../../../api/endpoint.js'
-import { EXAMPLE_IMAGE, image, userIdBounds } from '../../../api/schemas.js'
+import { EXAMPLE_IMAGE, image, userIdBounds, words } from '../../../api/schemas.js'
 import type { Services } from '../../../api/services.js'
 import { scriptedGuidance } from '../../../contract/sandbox-rules.js'
 import { DomainError } from '../../../lib/domain-error.js'
@@ -19,13 +19,10 @@ export const LIVENESS: Topic = {
 /** Bytes of two frames of 640 x 480 pixels at a good quality, in base64. */
 export const GUIDANCE_BODY_BYTES = 512 * 1024
 
-const stepField = Type.Union(
-  STEPS.map((step) => Type.Literal(step)),
-  {
-    default: 'frontal',
-    description:
-      'Movement that the person is asked to make: the step of the challenge that is shown. Left and right are the person’s own.',
-  },
+const stepField = words(
+  STEPS,
+  'Movement that the person is asked to make: the step of the challenge that is shown. Left and right are the person’s own.',
+  'frontal',
 )
 
 const body = Type.Object(
@@ -54,7 +51,7 @@ const body = Type.Object(
 const success = Type.Object(
   {
     step: stepField,
-    guidance: Type.Array(Type.Union(FRAME_GUIDANCE.map((code) => Type.Literal(code))), {
+    guidance: Type.Array(words(FRAME_GUIDANCE), {
       description:
         'Advice for the person, the most urgent first. Empty where nothing needs to change: the person holds still, or the movement went far enough.',
     }),

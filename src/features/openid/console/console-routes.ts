@@ -1,6 +1,6 @@
 /** The routes for a tenant's applications at the OpenID provider. */
 import Type from 'typebox'
-import { nullable } from '../../../api/schemas.js'
+import { nullable, words } from '../../../api/schemas.js'
 import { environment, text } from '../../../dashboard/lib/bodies.js'
 import { asSecret, consoleRoute } from '../../../dashboard/lib/route.js'
 import type { FeatureHost } from '../../feature.js'
@@ -27,7 +27,7 @@ export function openIdClientRoutes({ store }: FeatureHost, applications: OpenIdC
       body: {
         environment,
         name: text(64),
-        profile: Type.Union([Type.Literal('generic'), Type.Literal('okta')]),
+        profile: words(['generic', 'okta']),
         redirect_uris: Type.Array(text(2048), { minItems: 1, maxItems: 20 }),
         acr: text(128),
         help_url: nullable(text(2048)),

@@ -7,7 +7,7 @@ import {
   SMALL_BODY_BYTES,
   type UserEndpoint,
 } from '../../../api/endpoint.js'
-import { time, userPath } from '../../../api/schemas.js'
+import { ownId, time, userPath } from '../../../api/schemas.js'
 import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
 import { companyOf } from '../../../tenants/company.js'
@@ -20,12 +20,9 @@ import type { PasskeyServices } from '../passkey-services.js'
 import { assertRegistrable } from '../registration-permit.js'
 import { CEREMONY_MS } from './begin-passkey-assertion.js'
 
-export const verificationIdField = Type.String({
-  minLength: 1,
-  maxLength: 64,
-  description:
-    'Id of an approved verification of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verification that began a recovery.',
-})
+export const verificationIdField = ownId(
+  'Id of an approved verification of this user for an action with the type `register_passkey`, with a check of liveness, made in the last ten minutes. Required where the tenant’s settings ask for it, which is their default. For a user who has a passkey, or had one, that verify needs the `passkey_assertion` of one at least as strong; or give the verification that began a recovery.',
+)
 
 const body = Type.Object(
   {
