@@ -1,7 +1,7 @@
 /** The action to be countersigned, in the canonical form in which two sides can compare it (RFC 8785). */
 import Type from 'typebox'
 import { canonicalJson } from '../contract/canonical-json.js'
-import { DomainError } from '../lib/domain-error.js'
+import { invalidField } from '../lib/domain-error.js'
 import type { ActionKinds } from './call-parts.js'
 
 const MAX_ACTION_BYTES = 4096
@@ -25,8 +25,7 @@ export const actionField = (kinds: readonly ActionKinds[]) =>
  *   the kinds without its form
  */
 export function canonicalAction(action: unknown, kinds: readonly ActionKinds[]): string {
-  const refuse = (issue: string) =>
-    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
+  const refuse = (issue: string) => invalidField('action', issue)
   let canonical: string
   try {
     canonical = canonicalJson(action)

@@ -2,7 +2,7 @@
 
 import { isPlainIdentifier, NO_UNSEEN_CHARACTERS } from '../contract/actions/readable-text.js'
 import { MINUTE_MS } from '../lib/clock.js'
-import { DomainError } from '../lib/domain-error.js'
+import { DomainError, invalidField } from '../lib/domain-error.js'
 import type { SubjectRecord, TenantRecord } from '../storage/records.js'
 import type { StoreReader } from '../storage/store.js'
 
@@ -13,7 +13,7 @@ import type { StoreReader } from '../storage/store.js'
  */
 export function assertPlainUserId(userId: string): void {
   if (isPlainIdentifier(userId)) return
-  throw new DomainError('invalid_request', { details: [{ path: 'user_id', issue: NO_UNSEEN_CHARACTERS }] })
+  throw invalidField('user_id', NO_UNSEEN_CHARACTERS)
 }
 
 /** How long the verdict is good where the contract names no time. */

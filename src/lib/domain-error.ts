@@ -49,3 +49,8 @@ export class DomainError extends CodedError<ErrorCode> {
     this.retryAfterMs = options.retryAfterMs
   }
 }
+
+/** The refusal of one field of a request. @param issue what is wrong with it, such as "must be a time by ISO 8601" */
+export function invalidField(path: string, issue: string): DomainError {
+  return new DomainError('invalid_request', { details: [{ path, issue }] })
+}

@@ -1,7 +1,7 @@
 /** POST /v1/enroll: captures a user's biometric reference. */
 
 import Type, { type Static } from 'typebox'
-import { DomainError } from '../../lib/domain-error.js'
+import { invalidField } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Evidence } from '../../verification/biometric-provider.js'
 import type { UserCall } from '../../verification/call.js'
@@ -155,14 +155,9 @@ export function enroll(services: Services, added: Parts): UserEndpoint<Input> {
       // Both fields change whose face is recognized as this user.
       for (const field of ['replace', 'add'] as const)
         if (input[field]) assertOneOf(call.scopes, ['replace'], field)
-      if (input.add && input.replace)
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'add', issue: 'give either `add` or `replace`' }],
-        })
+      if (input.add && input.replace) throw invalidField('add', 'give either `add` or `replace`')
       if (input.verification_id !== undefined && !input.replace)
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'verification_id', issue: 'belongs to `replace`' }],
-        })
+        throw invalidField('verification_id', 'belongs to `replace`')
       for (const work of works) work.assertFits?.(call)
       assertPlainUserId(input.user_id)
       const pictures = await pictured.decode(input)

@@ -5,7 +5,7 @@ import { PACK_GRADES } from '../../../models/pack/grades.js'
 import { REASONS } from '../../contract/verdict.js'
 import { timeOfRequestId } from '../../crypto/identifiers.js'
 import { isoTime } from '../../lib/clock.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import { type LookupPart, responseFields } from '../call-parts.js'
 import {
   type Endpoint,
@@ -126,8 +126,7 @@ export function getVerification(
     async handle({ input, tenant, environment }) {
       const { verification_id: id, user_id } = input
       const asked = names.filter((name) => input[name] !== undefined)
-      if (asked.length > 0 && user_id === undefined)
-        throw new DomainError('invalid_request', { details: [{ path: asked[0]!, issue: 'needs `user_id`' }] })
+      if (asked.length > 0 && user_id === undefined) throw invalidField(asked[0]!, 'needs `user_id`')
       const user =
         user_id === undefined
           ? null

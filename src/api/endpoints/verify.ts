@@ -4,7 +4,7 @@ import Type from 'typebox'
 import { isOfType, REPLACE_ACTION } from '../../contract/own-actions.js'
 import { isOwnId, prefixedId } from '../../crypto/identifiers.js'
 import { actionHash } from '../../crypto/verification-jwt.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { type DomainError, invalidField } from '../../lib/domain-error.js'
 import type { Standing } from '../../storage/records.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
@@ -118,7 +118,7 @@ export const verifyDescription = (parts: Parts): EndpointDescription => ({
 function assertForeignNonce({ input: { nonce }, captureSession }: VerifyCall): void {
   if (nonce === undefined || captureSession || !isOwnId(nonce)) return
   const issue = 'must not have the form of an id of this service; send a random text'
-  throw new DomainError('invalid_request', { details: [{ path: 'nonce', issue }] })
+  throw invalidField('nonce', issue)
 }
 
 /** @param added what features add to verifies */

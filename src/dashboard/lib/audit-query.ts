@@ -2,6 +2,7 @@
 
 import { timeOfRequestId } from '../../crypto/identifiers.js'
 import { isoTime, MINUTE_MS } from '../../lib/clock.js'
+import { invalidField } from '../../lib/domain-error.js'
 import type { AuditRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
 import {
@@ -11,7 +12,6 @@ import {
   type AuditPageQuery,
   type AuditQuery,
 } from './audit-contract.js'
-import { invalidInput } from './invalid-input.js'
 import type { Query } from './route.js'
 
 /** Entries read at once: the API's callers wait for about a millisecond meanwhile. */
@@ -33,7 +33,7 @@ export type AuditFilter = Record<Exclude<keyof AuditQuery, 'outcome'>, string | 
 /** @throws DomainError invalid_request */
 export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
   const id = query.get('id') || null
-  if (id !== null && !MADE_ID.test(id)) throw invalidInput('id', 'must be a request id or a verification id')
+  if (id !== null && !MADE_ID.test(id)) throw invalidField('id', 'must be a request id or a verification id')
   // The id begins with its time, near which the entry stands.
   const madeAt = id === null ? null : timeOfRequestId(id.replace('ver_', ''))
   return {
@@ -53,7 +53,7 @@ export function parseAuditFilter(query: Query<AuditQuery>): AuditFilter {
 export function parseBefore(query: Query<AuditPageQuery>): number {
   const text = query.get('before')
   if (!text) return NEWEST
-  if (!/^\d{1,15}$/.test(text)) throw invalidInput('before', 'must be a whole number')
+  if (!/^\d{1,15}$/.test(text)) throw invalidField('before', 'must be a whole number')
   return Number(text)
 }
 
@@ -163,7 +163,7 @@ export function outcomeOf({
 export function parseOutcome(query: Query<{ outcome?: string }>): AuditOutcome | null {
   const outcome = AUDIT_OUTCOMES.find((name) => name === query.get('outcome')) ?? null
   if (query.get('outcome') && !outcome)
-    throw invalidInput('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
+    throw invalidField('outcome', `must be one of ${AUDIT_OUTCOMES.join(', ')}`)
   return outcome
 }
 
@@ -175,7 +175,7 @@ export function parseTime(
   const text = query.get(name)
   if (!text) return null
   const time = Date.parse(text)
-  if (Number.isNaN(time)) throw invalidInput(name, 'must be a time by ISO 8601')
+  if (Number.isNaN(time)) throw invalidField(name, 'must be a time by ISO 8601')
   return time
 }
 

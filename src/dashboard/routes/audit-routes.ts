@@ -3,9 +3,9 @@
 import { userId } from '../../api/schemas.js'
 import type { Environment } from '../../config/config.js'
 import { reply } from '../../http/admin/replies.js'
+import { invalidField } from '../../lib/domain-error.js'
 import type { AuditEntry, AuditPageQuery, AuditQuery } from '../lib/audit-contract.js'
 import { newestMatching, oldestFirst, parseAuditFilter, parseBefore } from '../lib/audit-query.js'
-import { invalidInput } from '../lib/invalid-input.js'
 import type { AnyRoute, Taken } from '../lib/route.js'
 import { asks, READS, type TenantCall, tenantRoute } from './route.js'
 
@@ -81,7 +81,7 @@ export const AUDIT_ROUTES = {
     query: asks<AuditExportQuery>(),
     async reply({ services, tenant, query }) {
       const format = query.get('format')
-      if (format !== 'csv' && format !== 'jsonl') throw invalidInput('format', 'must be csv or jsonl')
+      if (format !== 'csv' && format !== 'jsonl') throw invalidField('format', 'must be csv or jsonl')
       const pages = oldestFirst(services.core.store.read, tenant.id, parseAuditFilter(query))
       return reply(200, FORMATS[format].type, lines(pages, FORMATS[format]), {
         'Content-Disposition': `attachment; filename="audit-${tenant.name}.${format}"`,

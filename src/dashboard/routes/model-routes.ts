@@ -1,4 +1,5 @@
 /** The routes of model packs: what is loaded, which pack decides for each tenant, and the change from one pack to another. */
+
 import Type from 'typebox'
 import { type ModelPack, thresholdForFmr } from '../../../models/pack/model-pack.js'
 import { gradeOf } from '../../../models/pack/pack-grade.js'
@@ -6,10 +7,10 @@ import { ModelOperationError } from '../../admin/model-operations.js'
 import { migrationView, progressView } from '../../admin/model-views.js'
 import { nullable } from '../../api/schemas.js'
 import { falseMatchRateProblem } from '../../config/false-match-rate.js'
+import { invalidField } from '../../lib/domain-error.js'
 import { decidingModel } from '../../tenants/tenant-models.js'
 import type { DashboardServices } from '../dashboard-services.js'
 import { fmr, text } from '../lib/bodies.js'
-import { invalidInput } from '../lib/invalid-input.js'
 import type { Taken } from '../lib/route.js'
 import { type OperatorCall, operatorRoute } from './route.js'
 
@@ -62,7 +63,7 @@ export const MODEL_ROUTES = {
         )
       const problem =
         input.strict_fmr === null ? null : falseMatchRateProblem(input.strict_fmr, 'The strict rate')
-      if (problem) throw invalidInput('strict_fmr', problem)
+      if (problem) throw invalidField('strict_fmr', problem)
       const given = { from, to: input.to, strictFmr: input.strict_fmr, ...conditionsOf(input) }
       return migrationView(await core.operations.models.begin(actor, given))
     },
@@ -110,7 +111,7 @@ async function decide(
 /** @throws DomainError invalid_request */
 function conditionsOf(input: { at_coverage: number | null; at_date: string | null }) {
   const atTime = input.at_date === null ? null : Date.parse(input.at_date)
-  if (Number.isNaN(atTime)) throw invalidInput('at_date', 'must be a time by ISO 8601')
+  if (Number.isNaN(atTime)) throw invalidField('at_date', 'must be a time by ISO 8601')
   return { atCoverage: input.at_coverage, atTime }
 }
 

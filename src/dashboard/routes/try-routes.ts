@@ -9,7 +9,7 @@ import {
   signResponse,
 } from '../../crypto/response-signature.js'
 import type { Reply } from '../../http/listeners/listener.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import { parseApiKey } from '../../tenants/api-key.js'
 import { assertAllowed } from '../../tenants/rate-limiter.js'
 import { schedulingClassOf } from '../../tenants/tenancy.js'
@@ -18,7 +18,6 @@ import { livenessStatement } from '../../verification/liveness.js'
 import { TRIED_KEY_HEADER } from '../constants.js'
 import { DashboardError } from '../dashboard-error.js'
 import { base64 } from '../lib/bodies.js'
-import { invalidInput } from '../lib/invalid-input.js'
 import { asks, tenantRoute } from './route.js'
 
 const OPERATIONS = {
@@ -72,7 +71,7 @@ export const TRY_ROUTES = {
       const { core, apis } = services
       const operation = query.get('operation')
       const [, path] = Object.entries(OPERATIONS).find(([name]) => name === operation) ?? []
-      if (!path) throw invalidInput('operation', 'must be challenge, enroll, guidance or verify')
+      if (!path) throw invalidField('operation', 'must be challenge, enroll, guidance or verify')
       const key = request.headers[TRIED_KEY_HEADER.toLowerCase()] ?? ''
       const environment = parseApiKey(key)
       if (environment === null) throw new DomainError('malformed_api_key')

@@ -1,10 +1,11 @@
 /** The routes for a tenant's settings of the hosted capture page, and for the texts that people have agreed to there. */
+
 import Type from 'typebox'
 import { consentTextView } from '../../admin/user-views.js'
 import { nullable } from '../../api/schemas.js'
 import { base64, text } from '../../dashboard/lib/bodies.js'
-import { invalidInput } from '../../dashboard/lib/invalid-input.js'
 import { asks, consoleRoute } from '../../dashboard/lib/route.js'
+import { invalidField } from '../../lib/domain-error.js'
 import { wire } from '../../lib/wire.js'
 import type { TenantRecord } from '../../storage/records.js'
 import type { StoreReader } from '../../storage/store.js'
@@ -59,7 +60,7 @@ export function capturePageRoutes(host: FeatureHost) {
       query: asks<{ sha256: string }>(),
       async answer({ tenant, query }) {
         const sha256 = query.get('sha256')
-        if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256)) throw invalidInput('sha256', 'must be 64 hex digits')
+        if (!sha256 || !/^[0-9a-f]{64}$/.test(sha256)) throw invalidField('sha256', 'must be 64 hex digits')
         const texts = await consentTextsOf(host, tenant.id, Buffer.from(sha256, 'hex'))
         return { texts: texts.map(consentTextView) }
       },

@@ -1,7 +1,7 @@
 /** The parts of verifies and enrollments that are about challenges: frames instead of photos, and the challenge that a verdict names. */
 import type { CapturePart, EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { sandboxOutcome, sandboxRule } from '../../contract/sandbox-rules.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import type { Film } from '../../verification/biometric-provider.js'
 import type { Base64 } from '../../verification/capture/images.js'
 import { CHALLENGE_ERRORS, ChallengeBook } from './challenge-book.js'
@@ -70,9 +70,7 @@ export const enrollPart: EnrollPart = {
   create: () => ({
     assertFits({ input }) {
       if (input.dry_run && answerIn(input))
-        throw new DomainError('invalid_request', {
-          details: [{ path: 'dry_run', issue: 'a challenge is good for one call: assess photos' }],
-        })
+        throw invalidField('dry_run', 'a challenge is good for one call: assess photos')
     },
     prepare: async () => null,
   }),

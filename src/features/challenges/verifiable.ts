@@ -2,7 +2,7 @@
 import { canonicalAction } from '../../api/action.js'
 import type { ActionKinds } from '../../api/call-parts.js'
 import type { Services } from '../../api/services.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import { templateOf } from '../../users/templates.js'
 import type { UserCall } from '../../verification/call.js'
 import { decidingProvider } from '../../verification/references/deciding-model.js'
@@ -14,13 +14,11 @@ import type { Purpose } from './challenge-book.js'
  * @throws DomainError invalid_request when a verify has no action, or an enrollment has one
  */
 export function actionFor(purpose: Purpose, action: unknown, kinds: readonly ActionKinds[]): string | null {
-  const refuse = (issue: string) =>
-    new DomainError('invalid_request', { details: [{ path: 'action', issue }] })
   if (purpose === 'enroll') {
-    if (action !== undefined) throw refuse('an enrollment has no action')
+    if (action !== undefined) throw invalidField('action', 'an enrollment has no action')
     return null
   }
-  if (action === undefined) throw refuse('is required')
+  if (action === undefined) throw invalidField('action', 'is required')
   return canonicalAction(action, kinds)
 }
 

@@ -6,7 +6,7 @@ import { flag, nullable, SHA256_HEX, text, words } from '../../api/schemas.js'
 import { displayAction } from '../../contract/actions/display-action.js'
 import { typedActionType } from '../../contract/actions/typed-actions.js'
 import { DISPLAY_LOCALES, type DisplayLocale } from '../../contract/locales.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { invalidField } from '../../lib/domain-error.js'
 import type { ChallengePart } from '../challenges/exports.js'
 import {
   assertPayees,
@@ -65,12 +65,10 @@ export const challengePart: ChallengePart = {
   create: () => ({
     assertFits({ input }) {
       const { action, locale, payees }: Asked = input
-      const refuse = (path: string, issue: string) =>
-        new DomainError('invalid_request', { details: [{ path, issue }] })
-      if (locale === undefined && payees !== undefined) throw refuse('payees', 'needs `locale`')
+      if (locale === undefined && payees !== undefined) throw invalidField('payees', 'needs `locale`')
       if (locale === undefined) return
       assertPayees(action, payees)
-      if (typedActionType(action) === null) throw refuse('locale', 'needs a typed action')
+      if (typedActionType(action) === null) throw invalidField('locale', 'needs a typed action')
     },
     async prepare({ input }) {
       const { action, locale, payees }: Asked = input

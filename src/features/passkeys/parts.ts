@@ -2,7 +2,7 @@
 import Type from 'typebox'
 import type { EnrollPart, VerifyPart } from '../../api/call-parts.js'
 import { choice, nullable } from '../../api/schemas.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { invalidField } from '../../lib/domain-error.js'
 import { answerIn, type ChallengePart } from '../challenges/exports.js'
 import { type PasskeyUse, passkeyField, passkeyOptions } from './passkey-options.js'
 import {
@@ -117,9 +117,7 @@ export const enrollPart: EnrollPart = {
     return {
       assertFits({ input }) {
         if (registrationIn(input) && (!answerIn(input) || input.add))
-          throw new DomainError('invalid_request', {
-            details: [{ path: 'passkey_registration', issue: 'belongs to `challenge`, without `add`' }],
-          })
+          throw invalidField('passkey_registration', 'belongs to `challenge`, without `add`')
       },
       async prepare(call) {
         const { input, tenant } = call

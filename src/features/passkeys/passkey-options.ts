@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import { words } from '../../api/schemas.js'
 import { SECOND_MS } from '../../lib/clock.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import { companyOf } from '../../tenants/company.js'
 import type { UserCall } from '../../verification/call.js'
 import { challengeSeconds, type Purpose } from '../challenges/exports.js'
@@ -35,9 +35,7 @@ export async function passkeyOptions(
 ): Promise<OptionsFor | null> {
   if (use === undefined) return null
   if ((use === 'register') !== (purpose === 'enroll'))
-    throw new DomainError('invalid_request', {
-      details: [{ path: 'passkey', issue: `is not for the purpose "${purpose}"` }],
-    })
+    throw invalidField('passkey', `is not for the purpose "${purpose}"`)
   const settings = requiredSettings(tenant)
   const subject = await vault.find(store.read, user.blindIndex, user.id)
   const known = subject ? await passkeys.of(store.read, subject) : []

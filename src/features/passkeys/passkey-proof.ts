@@ -2,7 +2,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { Possession } from '../../contract/acr.js'
 import { eventAbout } from '../../events/events.js'
-import { DomainError } from '../../lib/domain-error.js'
+import { DomainError, invalidField } from '../../lib/domain-error.js'
 import type { StoreTransaction } from '../../storage/store.js'
 import type { Subject } from '../../users/template-vault.js'
 import type { CaptureInput, UserCall } from '../../verification/call.js'
@@ -72,13 +72,13 @@ export async function openAssertion(
   const answered = answerIn(input)
   if (answered) {
     if (id !== undefined || nonce !== undefined)
-      throw refusedField('with `challenge`, its own id and nonce count: leave these out')
+      throw invalidField('passkey_assertion', 'with `challenge`, its own id and nonce count: leave these out')
     // The caller has opened the challenge, and so knows that the nonce is its own.
     const expected = passkeyChallenge(answered.nonce, action)
     return { settings, credential, expected, challenge: null }
   }
   if (id === undefined || nonce === undefined)
-    throw refusedField('needs the `challenge_id` and `nonce` of its options')
+    throw invalidField('passkey_assertion', 'needs the `challenge_id` and `nonce` of its options')
   const subject = ceremonySubject(call, 'passkey_assertion', action)
   const challenge = await challenges.open(store.read, { id, nonce }, subject)
   return { settings, credential, expected: passkeyChallenge(nonce, action), challenge }
@@ -146,8 +146,4 @@ export async function reportReversedCounter(
   const data = { user_id: user.id, passkey_id: passkeyId }
   await events.put(tx, eventAbout(subject, 'user.passkey_counter_reversed', data))
   return { passkey_id: passkeyId }
-}
-
-function refusedField(issue: string): DomainError {
-  return new DomainError('invalid_request', { details: [{ path: 'passkey_assertion', issue }] })
 }

@@ -1,9 +1,10 @@
 /** The routes for a tenant's webhooks and their deliveries. */
+
 import Type from 'typebox'
 import { environment, text } from '../../dashboard/lib/bodies.js'
-import { invalidInput } from '../../dashboard/lib/invalid-input.js'
 import { asks, consoleRoute } from '../../dashboard/lib/route.js'
 import { EVENT_TYPES } from '../../events/event-types.js'
+import { invalidField } from '../../lib/domain-error.js'
 import type { FeatureHost } from '../feature.js'
 import { RETRY_DELAYS_MS } from './outbox.js'
 import { MAX_ENDPOINTS, WebhookOperations } from './webhook-operations.js'
@@ -121,6 +122,6 @@ function cursorOf({ createdAt, id }: WebhookDeliveryRecord): string {
 function parseCursor(text: string | null) {
   if (!text) return undefined
   const [, createdAt, id] = CURSOR.exec(text) ?? []
-  if (!id) throw invalidInput('before', 'must be a cursor that was given')
+  if (!id) throw invalidField('before', 'must be a cursor that was given')
   return { createdAt: Number(createdAt), id }
 }

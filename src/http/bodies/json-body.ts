@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import Type, { type TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
+import { DomainError, type ErrorDetail, invalidField } from '../../lib/domain-error.js'
 import {
   type ParameterParser,
   type Parameters,
@@ -137,11 +137,7 @@ function parseBinary(body: Buffer, binaryPaths: BinaryPath[]): { value: unknown;
 }
 
 function tooMuchJson(): DomainError {
-  return new DomainError('invalid_request', {
-    details: [
-      { path: 'body', issue: `holds more than ${MAX_JSON_BYTES / 1024} KiB in addition to its images` },
-    ],
-  })
+  return invalidField('body', `holds more than ${MAX_JSON_BYTES / 1024} KiB in addition to its images`)
 }
 
 function assertMembers(text: string): void {

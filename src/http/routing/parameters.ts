@@ -1,7 +1,7 @@
 /** The parameters of a request's path and query: decoded strictly, and turned into what their schemas say. */
 import Type, { type TSchema } from 'typebox'
 import type { EndpointDescription } from '../../api/endpoint.js'
-import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
+import { DomainError, type ErrorDetail, invalidField } from '../../lib/domain-error.js'
 
 export type Parameters = Record<string, string | number>
 
@@ -35,10 +35,7 @@ export function parametersSchema({
 function parseQuery(query: string, known: Map<string, TSchema>): Parameters {
   const values: Parameters = {}
   if (query === '') return values
-  if (!isPercentEncodedUtf8(query))
-    throw new DomainError('invalid_request', {
-      details: [{ path: 'query', issue: 'is not UTF-8 in percent-encoding' }],
-    })
+  if (!isPercentEncodedUtf8(query)) throw invalidField('query', 'is not UTF-8 in percent-encoding')
   const details: ErrorDetail[] = []
   for (const [name, value] of new URLSearchParams(query)) {
     const schema = known.get(name)
@@ -60,9 +57,7 @@ function asDescribed(text: string, schema: TSchema): string | number {
 /** @throws DomainError invalid_request */
 function decodeSegment(name: string, text: string): string {
   if (isPercentEncodedUtf8(text)) return decodeURIComponent(text)
-  throw new DomainError('invalid_request', {
-    details: [{ path: name, issue: 'is not UTF-8 in percent-encoding' }],
-  })
+  throw invalidField(name, 'is not UTF-8 in percent-encoding')
 }
 
 /** `URLSearchParams` replaces bytes that it cannot decode by U+FFFD: two different user ids would become one. */

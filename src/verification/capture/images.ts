@@ -1,6 +1,6 @@
 /** Reads the pictures of a request from its fields, decodes them from base64, and refuses everything that is not strict base64. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { DomainError, type ErrorDetail } from '../../lib/domain-error.js'
+import { invalidField } from '../../lib/domain-error.js'
 import { decodeBase64Text } from './base64-text.js'
 
 /** Base64 as a string, or as the bytes between the quotes of a JSON string, escapes included, where the body was never a string. */
@@ -58,7 +58,7 @@ export async function decodeImages(input: object, further: readonly PictureField
     return files ? { field, files } : []
   })
   const [first] = given
-  if (!first || given.length > 1) throw invalid([{ path: 'image', issue: oneOfThem(fields) }])
+  if (!first || given.length > 1) throw invalidField('image', oneOfThem(fields))
   const { field, files } = first
   const images: Buffer[] = []
   for (const [index, text] of files.entries()) images.push(await decodeImage(text, field.pathOf(index)))
@@ -80,7 +80,7 @@ const DATA_PREFIX = 'data:'
  */
 export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
   if (Buffer.from(text.slice(0, DATA_PREFIX.length)).toString() === DATA_PREFIX)
-    throw invalid([{ path, issue: 'must be only base64, without a `data:` prefix' }])
+    throw invalidField(path, 'must be only base64, without a `data:` prefix')
   const decoding = decodeBase64Text(text)
   let step = decoding.next()
   // Other work of the main thread has a turn before the next slice.
@@ -89,12 +89,6 @@ export async function decodeImage(text: Base64, path: string): Promise<Buffer> {
     step = decoding.next()
   }
   if (!step.value)
-    throw invalid([
-      { path, issue: 'must be base64 with padding and without line breaks (RFC 4648, section 4)' },
-    ])
+    throw invalidField(path, 'must be base64 with padding and without line breaks (RFC 4648, section 4)')
   return step.value
-}
-
-function invalid(details: ErrorDetail[]): DomainError {
-  return new DomainError('invalid_request', { details })
 }

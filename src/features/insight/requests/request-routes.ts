@@ -1,11 +1,12 @@
 /** The routes that show the request log. */
+
 import type { Environment } from '../../../config/config.js'
 import { earliestRequestId } from '../../../crypto/identifiers.js'
 import { outcomeOf, parseOutcome, parseTime } from '../../../dashboard/lib/audit-query.js'
 import { userQuestion } from '../../../dashboard/lib/bodies.js'
-import { invalidInput } from '../../../dashboard/lib/invalid-input.js'
 import { asks, consoleRoute, READS, type Urls } from '../../../dashboard/lib/route.js'
 import { ERRORS_PATH } from '../../../http/routing/routes.js'
+import { invalidField } from '../../../lib/domain-error.js'
 import type { FeatureHost } from '../../feature.js'
 import { LAST_REQUEST_ID, type RequestListing, type RequestRecord, requestReader } from './request-table.js'
 import { explained, MAX_NAMED, requestFacts, subjectOf } from './request-view.js'
@@ -134,6 +135,6 @@ function requestView(record: RequestRecord, keys: LogKeys, urls: Urls) {
 /** @throws DomainError invalid_request */
 function parseBefore(text: string | null): string | null {
   if (!text) return null
-  if (!REQUEST_ID.test(text)) throw invalidInput('before', 'must be a request id')
+  if (!REQUEST_ID.test(text)) throw invalidField('before', 'must be a request id')
   return text
 }
