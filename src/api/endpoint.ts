@@ -145,12 +145,12 @@ export interface EndpointDescription {
   errors: ErrorCode[]
   /** Whether the endpoint needs the engine: if so, a request is refused before its body is read while the engine has no room for its caller. Default false. */
   usesEngine?: boolean
-  /** Largest body, in bytes, for an endpoint without images. Default: the limit of the service. */
+  /** Largest body, in bytes. Default: `SMALL_BODY_BYTES`. The limit of the service holds in any case. */
   maxBodyBytes?: number
   /** Whether answers hold a signing secret: they are then sent only over TLS, over loopback, or behind a proxy that ends TLS. Default false. */
   answersWithSecret?: boolean
-  /** Whether `X-Svc-Idempotency-Key` counts. An endpoint that changes nothing accepts the header and ignores it. */
-  idempotent: boolean
+  /** Whether `X-Svc-Idempotency-Key` counts. An endpoint that changes nothing accepts the header and ignores it. Default false. */
+  idempotent?: boolean
   /** Whether calls count towards a rate limit of the endpoint's own, as large as the tenant's, so that they cost no verify its place. */
   ownRateLimit?: boolean
   /** Event of the audit entry that production writes. Default: none. */
@@ -165,9 +165,9 @@ export interface Endpoint<Input = never> extends EndpointDescription {
   /**
    * Whether the request is about the user whom the input names as `user_id`. If so, `call.user` is that user: the transaction is
    * serialized with the user's other transactions, the kept response is erased with the user, and a refusal is recorded under
-   * the user's pseudonym.
+   * the user's pseudonym. Default false.
    */
-  aboutUser: boolean
+  aboutUser?: boolean
   /**
    * Checks that the caller may use the endpoint. It runs before a kept response is looked up, so that a replay needs the same right.
    * @throws DomainError

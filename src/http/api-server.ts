@@ -3,7 +3,7 @@
  * Reading `handle` and `answer` from top to bottom is reading the way of a request.
  */
 
-import type { Endpoint, EndpointDescription, Outcome } from '../api/endpoint.js'
+import { type Endpoint, type EndpointDescription, type Outcome, SMALL_BODY_BYTES } from '../api/endpoint.js'
 import { errorBody, errorHeaders, statusOf } from '../api/error-response.js'
 import { assertScope } from '../api/key-scope.js'
 import type { AuditLog } from '../audit/audit-log.js'
@@ -154,7 +154,8 @@ export class ApiServer {
       throw new DomainError('overloaded', { retryAfterMs: OVERLOAD_RETRY_MS })
     const deadlineMs = context.startedMs + this.parts.config.deadlineMs
     const { id: owner } = identified.caller.tenant
-    const body = await request.body(deadlineMs, route.endpoint.maxBodyBytes, owner)
+    const { maxBodyBytes = SMALL_BODY_BYTES } = route.endpoint
+    const body = await request.body(deadlineMs, maxBodyBytes, owner)
     // Before the body is read as JSON: a refusal of it has cost the same work. Pictures are the engine's work, which has its queue.
     if (!route.endpoint.usesEngine)
       this.charge(identified, route.endpoint, Math.floor(body.length / TEXT_BYTES_A_TOKEN))

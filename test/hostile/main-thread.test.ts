@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { paymentBatch } from '../../clients/node/make-action.js'
-import type { EndpointDescription } from '../../src/api/endpoint.js'
+import { type EndpointDescription, SMALL_BODY_BYTES } from '../../src/api/endpoint.js'
 import { STEPS } from '../../src/features/challenges/film/steps.js'
 import { RETURN_ORIGIN, Visitor } from '../support/capture-page.js'
 import { DESCRIPTIONS } from '../support/descriptions.js'
@@ -107,7 +107,7 @@ const KNOWN: Record<string, Costly> = {
 }
 
 /** Fills the example of an endpoint with the longest texts that its schema allows. */
-function longestBody({ body, example = {}, maxBodyBytes = 100_000 }: EndpointDescription): object {
+function longestBody({ body, example = {}, maxBodyBytes = SMALL_BODY_BYTES }: EndpointDescription): object {
   const fields = body as {
     properties?: Record<string, { type?: string; maxLength?: number; pattern?: string }>
   }

@@ -42,7 +42,6 @@ function callWith(changes: Partial<Call<unknown>>): Call<unknown> {
 function endpoint(work: () => Promise<void> = async () => {}): Endpoint<unknown> {
   return {
     ...descriptionOf('verify'),
-    aboutUser: false,
     async handle() {
       await work()
       return async () => {

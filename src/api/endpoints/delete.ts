@@ -3,7 +3,7 @@
 import Type, { type Static } from 'typebox'
 import { erasureView } from '../../admin/user-views.js'
 import { OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
-import { type EndpointDescription, ERASURE, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
+import { type EndpointDescription, ERASURE, type UserEndpoint } from '../endpoint.js'
 import { time, userId } from '../schemas.js'
 import type { Services } from '../services.js'
 
@@ -44,8 +44,6 @@ export const deleteDescription: EndpointDescription = {
   success: { status: 200, description: 'The receipt of the erasure.', schema: erasureSchema },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['reference_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   auditEvent: 'delete',
   scopes: ['erase'],
 }

@@ -127,6 +127,7 @@ export const enrollDescription = (parts: Parts): EndpointDescription => ({
     'different_people',
   ],
   usesEngine: true,
+  maxBodyBytes: Number.POSITIVE_INFINITY,
   idempotent: true,
   auditEvent: 'enroll',
   scopes: ['enroll'],

@@ -6,7 +6,7 @@ import { DomainError } from '../../lib/domain-error.js'
 import { templateOf } from '../../users/templates.js'
 import { comparedModel } from '../../verification/references/deciding-model.js'
 import { type CallParts, responseFields } from '../call-parts.js'
-import { ENROLLMENT, type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../endpoint.js'
+import { ENROLLMENT, type EndpointDescription, type UserEndpoint } from '../endpoint.js'
 import { consent, flag, nullable, text, time, userId, userPath, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
@@ -56,8 +56,6 @@ export const getUserDescription = (parts: CallParts['user']): EndpointDescriptio
   },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   scopes: ['read'],
 })
 

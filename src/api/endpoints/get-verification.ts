@@ -7,13 +7,7 @@ import { timeOfRequestId } from '../../crypto/identifiers.js'
 import { isoTime } from '../../lib/clock.js'
 import { DomainError, invalidField } from '../../lib/domain-error.js'
 import { type LookupPart, responseFields } from '../call-parts.js'
-import {
-  type Endpoint,
-  type EndpointDescription,
-  type Parameter,
-  SMALL_BODY_BYTES,
-  VERIFICATION,
-} from '../endpoint.js'
+import { type Endpoint, type EndpointDescription, type Parameter, VERIFICATION } from '../endpoint.js'
 import { flag, nullable, ownId, SHA256_HEX, text, time, userId, words } from '../schemas.js'
 import type { Services } from '../services.js'
 import { amrOf } from '../verdict-fields.js'
@@ -98,8 +92,6 @@ export const getVerificationDescription = (parts: readonly LookupPart[]): Endpoi
   success: { status: 200, description: 'The verification.', schema: successWith(parts) },
   // Only the sandbox answers `overloaded`, for users that end in `+unavailable`.
   errors: ['invalid_request', 'verification_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   scopes: ['verify', 'read'],
 })
 
@@ -122,7 +114,6 @@ export function getVerification(
   const shown = Object.keys(successWith(parts).properties)
   return {
     ...getVerificationDescription(parts),
-    aboutUser: false,
     async handle({ input, tenant, environment }) {
       const { verification_id: id, user_id } = input
       const asked = names.filter((name) => input[name] !== undefined)

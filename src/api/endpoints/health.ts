@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { PACK_GRADES } from '../../../models/pack/grades.js'
 import { SECOND_MS } from '../../lib/clock.js'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES, STATUS } from '../endpoint.js'
+import { type Endpoint, type EndpointDescription, STATUS } from '../endpoint.js'
 import { retryAfter } from '../error-response.js'
 import { text, words } from '../schemas.js'
 import type { Services } from '../services.js'
@@ -60,8 +60,6 @@ export const healthDescription: EndpointDescription = {
     schema: report,
   },
   errors: [],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   answersWithoutStore: true,
   scopes: [],
 }
@@ -75,7 +73,6 @@ export type HealthParts = Pick<Services, 'config' | 'engineHealth' | 'transport'
 export function health(services: HealthParts): Endpoint<undefined> {
   return {
     ...healthDescription,
-    aboutUser: false,
     async handle({ environment }) {
       const engine = services.engineHealth()
       const store = (await services.store.isHealthy()) ? 'ok' : 'degraded'

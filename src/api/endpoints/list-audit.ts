@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { AUDIT_EVENTS, type AuditEventName } from '../../audit/audit-events.js'
-import { AUDIT, type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from '../endpoint.js'
+import { AUDIT, type Endpoint, type EndpointDescription } from '../endpoint.js'
 import { DIGITS, listOf, nullable, text, time, words } from '../schemas.js'
 import type { Services } from '../services.js'
 
@@ -81,8 +81,6 @@ export const listAuditDescription: EndpointDescription = {
   query,
   success: { status: 200, description: 'A page of the log.', schema: success },
   errors: ['invalid_request'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   scopes: ['audit'],
 }
 
@@ -96,7 +94,6 @@ interface Input {
 export function listAudit({ auditPages }: Pick<Services, 'auditPages'>): Endpoint<Input> {
   return {
     ...listAuditDescription,
-    aboutUser: false,
     async handle({ input, tenant }) {
       const { after, order = 'asc', limit = DEFAULT_LIMIT, event } = input
       const page = await auditPages.list(tenant.id, {

@@ -6,7 +6,7 @@ import { OpenUnitOfWork } from '../../audit/audited-unit-of-work.js'
 import { SECOND_MS } from '../../lib/clock.js'
 import { DomainError } from '../../lib/domain-error.js'
 import { OVERLAP_MS } from '../../tenants/signing-secrets.js'
-import { type Endpoint, type EndpointDescription, KEYS, SMALL_BODY_BYTES } from '../endpoint.js'
+import { type Endpoint, type EndpointDescription, KEYS } from '../endpoint.js'
 import { choice, text, time } from '../schemas.js'
 import type { Services } from '../services.js'
 
@@ -44,7 +44,6 @@ export const rotateSigningDescription: EndpointDescription = {
   bodyOptional: true,
   success: { status: 200, description: 'The new secret.', schema: rotationSchema },
   errors: ['rotation_in_progress', 'secret_already_told', 'production_key_required', 'insecure_channel'],
-  maxBodyBytes: SMALL_BODY_BYTES,
   answersWithSecret: true,
   idempotent: true,
   auditEvent: 'rotate_signing',
@@ -61,7 +60,6 @@ export function rotateSigning({
 }: Parts): Endpoint<Static<typeof body>> {
   return {
     ...rotateSigningDescription,
-    aboutUser: false,
     assertPermitted: ({ tenant }) => productionKeyIssue.assertMayRotate(store.read, tenant.id),
     refuseReplay,
     async handle({ input, tenant }) {

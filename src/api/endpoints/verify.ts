@@ -109,6 +109,7 @@ export const verifyDescription = (parts: Parts): EndpointDescription => ({
     'different_people',
   ],
   usesEngine: true,
+  maxBodyBytes: Number.POSITIVE_INFINITY,
   idempotent: true,
   auditEvent: 'verify',
   scopes: ['verify'],

@@ -1,7 +1,7 @@
 /** GET /v1/capture-sessions/{session_id}: the state and the verdict of a session of the hosted capture page. */
 
 import Type from 'typebox'
-import { type Endpoint, type EndpointDescription, SMALL_BODY_BYTES } from '../../api/endpoint.js'
+import type { Endpoint, EndpointDescription } from '../../api/endpoint.js'
 import { assertOneOf } from '../../api/key-scope.js'
 import { consent, flag, nullable, ownId, time, words } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
@@ -75,8 +75,6 @@ export const getCaptureSessionDescription: EndpointDescription = {
   },
   success: { status: 200, description: 'The session.', schema: success },
   errors: ['invalid_request', 'capture_session_not_found', 'capture_proof_invalid'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   scopes: ['verify', 'enroll'],
 }
 
@@ -95,7 +93,6 @@ export function getCaptureSession({
 }: Parts): Endpoint<{ session_id: string; proof?: string }> {
   return {
     ...getCaptureSessionDescription,
-    aboutUser: false,
     async handle({ input, tenant, environment, scopes }) {
       const record = await store.read.statements(captureSessionReader).one(input.session_id)
       if (record?.tenantId !== tenant.id || record.environment !== environment)

@@ -1,12 +1,7 @@
 /** POST /v1/users/{user_id}/consent: records that an enrolled user has agreed again, or to another text, without a photo. */
 
 import Type, { type Static } from 'typebox'
-import {
-  ENROLLMENT,
-  type EndpointDescription,
-  SMALL_BODY_BYTES,
-  type UserEndpoint,
-} from '../../api/endpoint.js'
+import { ENROLLMENT, type EndpointDescription, type UserEndpoint } from '../../api/endpoint.js'
 import { consent, text, userId, userPath } from '../../api/schemas.js'
 import type { Services } from '../../api/services.js'
 import { DomainError } from '../../lib/domain-error.js'
@@ -36,7 +31,6 @@ export const recordConsentDescription: EndpointDescription = {
   body,
   success: { status: 200, description: 'The consent is recorded.', schema: success },
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
   idempotent: true,
   auditEvent: 'consent_recorded',
   scopes: ['enroll'],

@@ -2,12 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import Type, { type Static } from 'typebox'
 import type { VerifyPart } from '../../../src/api/call-parts.js'
-import {
-  ENROLLMENT,
-  type EndpointDescription,
-  SMALL_BODY_BYTES,
-  type UserEndpoint,
-} from '../../../src/api/endpoint.js'
+import { ENROLLMENT, type EndpointDescription, type UserEndpoint } from '../../../src/api/endpoint.js'
 import { userId, userPath } from '../../../src/api/schemas.js'
 import { ownValues } from '../../../src/config/own-settings.js'
 import { sealWithin } from '../../../src/crypto/sealed-box.js'
@@ -50,7 +45,6 @@ const description: EndpointDescription = {
     schema: Type.Object({ user_id: userId }, { title: 'Remark' }),
   },
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
   idempotent: true,
   scopes: ['enroll'],
 }

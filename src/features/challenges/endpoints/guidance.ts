@@ -76,7 +76,6 @@ export const guideDescription: EndpointDescription = {
   errors: ['image_unreadable', 'image_too_large', 'image_too_small', 'liveness_unavailable'],
   usesEngine: true,
   maxBodyBytes: GUIDANCE_BODY_BYTES,
-  idempotent: false,
   ownRateLimit: true,
   scopes: ['verify', 'enroll'],
 }
@@ -90,7 +89,6 @@ export function guide({ provider }: Pick<Services, 'provider'>): Endpoint<Input>
   return {
     ...guideDescription,
     // The sandbox's `user_id` only chooses an outcome.
-    aboutUser: false,
     // The stages of guidance are not added to the timings: its many calls would drown those of verdicts.
     async handle(call) {
       const { input } = call

@@ -1,12 +1,7 @@
 /** POST /v1/users/{user_id}/passkeys/registration: options with which a browser makes a passkey for a user. */
 
 import Type, { type Static } from 'typebox'
-import {
-  type Commit,
-  type EndpointDescription,
-  SMALL_BODY_BYTES,
-  type UserEndpoint,
-} from '../../../api/endpoint.js'
+import type { Commit, EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
 import { ownId, time, userPath } from '../../../api/schemas.js'
 import { isoTime } from '../../../lib/clock.js'
 import { DomainError } from '../../../lib/domain-error.js'
@@ -70,7 +65,6 @@ export const beginPasskeyRegistrationDescription: EndpointDescription = {
     'passkey_limit_reached',
     'overloaded',
   ],
-  maxBodyBytes: SMALL_BODY_BYTES,
   idempotent: true,
   scopes: ['enroll'],
 }

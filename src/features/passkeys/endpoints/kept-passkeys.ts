@@ -4,7 +4,7 @@
  */
 
 import Type from 'typebox'
-import { type EndpointDescription, SMALL_BODY_BYTES, type UserEndpoint } from '../../../api/endpoint.js'
+import type { EndpointDescription, UserEndpoint } from '../../../api/endpoint.js'
 import { listOf, userId, userPath } from '../../../api/schemas.js'
 import { OpenUnitOfWork } from '../../../audit/audited-unit-of-work.js'
 import { PasskeyOperations } from '../passkey-operations.js'
@@ -35,8 +35,6 @@ export const listPasskeysDescription: EndpointDescription = {
   pathParameters: userPath,
   success: { status: 200, description: 'The passkeys.', schema: listed },
   errors: ['invalid_request', 'reference_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   scopes: ['read'],
 }
 
@@ -73,8 +71,6 @@ export const revokePasskeyDescription: EndpointDescription = {
   },
   success: { status: 200, description: 'The passkey is revoked.', schema: revoked },
   errors: ['invalid_request', 'reference_not_found', 'passkey_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   auditEvent: 'passkey_revoked',
   scopes: ['enroll'],
 }
@@ -113,8 +109,6 @@ export const cancelPasskeyRecoveryDescription: EndpointDescription = {
   pathParameters: userPath,
   success: { status: 200, description: 'The recovery is cancelled.', schema: cancelled },
   errors: ['invalid_request', 'reference_not_found', 'passkey_recovery_not_found', 'overloaded'],
-  maxBodyBytes: SMALL_BODY_BYTES,
-  idempotent: false,
   auditEvent: 'passkey_recovery_cancelled',
   scopes: ['recover'],
 }
