@@ -48,7 +48,7 @@ export interface ReadinessSources {
   }
 }
 
-export class Readiness {
+export class Readiness extends PeriodicTask {
   /** Reasons whose beginning has been logged. */
   private logged = new Set<NotReadyReason>()
   /** On the clock of `uptime`; null while the database answers. */
@@ -58,11 +58,6 @@ export class Readiness {
   private readonly filesAtStart: string
   private filesCheckedAtMs: number
   private hasOldFiles = false
-  private readonly task = new PeriodicTask(
-    CHECK_MS,
-    () => this.check(),
-    (err) => this.log.error({ err }, 'could not check whether the service is ready'),
-  )
 
   /** @param uptime monotonic time in milliseconds: setting the system clock does not change it */
   constructor(
@@ -70,18 +65,19 @@ export class Readiness {
     private readonly log: Logger,
     private readonly uptime = () => performance.now(),
   ) {
+    super(
+      CHECK_MS,
+      () => this.check(),
+      (err) => log.error({ err }, 'could not check whether the service is ready'),
+    )
     this.filesAtStart = sources.filesState()
     this.filesCheckedAtMs = uptime()
   }
 
   /** Checks the parts now, and every second from now on. */
-  start(): void {
-    void this.task.now()
-    this.task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop()
+  override start(): void {
+    void this.now()
+    super.start()
   }
 
   /** Every reason that keeps the service from being ready now; empty when it is ready. */

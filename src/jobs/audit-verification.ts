@@ -52,36 +52,28 @@ interface AuditVerificationParts {
   leaderLease: Pick<LeaderLease, 'current'>
 }
 
-export class AuditVerification {
+/** `now` begins a verification that is due, or goes on with the one in progress. One is first due when the start of the service is over. */
+export class AuditVerification extends PeriodicTask {
   private readonly stopping = new AbortController()
-  private readonly task = new PeriodicTask(
-    MINUTE_MS,
-    () => this.verifyAll(),
-    (err) => {
-      if (!this.stopping.signal.aborted) this.parts.log.warn({ err }, 'the audit logs could not be verified')
-    },
-  )
 
   /** @param pauseMs shortest pause between two pages, in milliseconds */
   constructor(
     private readonly parts: AuditVerificationParts,
     private readonly pauseMs = MIN_PAUSE_MS,
-  ) {}
-
-  /** Schedules the verification. It is first due after a minute, when the start of the service is over. */
-  start(): void {
-    this.task.start()
+  ) {
+    super(
+      MINUTE_MS,
+      () => this.verifyAll(),
+      (err) => {
+        if (!this.stopping.signal.aborted) parts.log.warn({ err }, 'the audit logs could not be verified')
+      },
+    )
   }
 
   /** Resolves when no page is being read any more. */
-  stop(): Promise<void> {
+  override stop(): Promise<void> {
     this.stopping.abort()
-    return this.task.stop()
-  }
-
-  /** Begins a verification that is due, or goes on with the one in progress. Never rejects. */
-  run(): Promise<void> {
-    return this.task.now()
+    return super.stop()
   }
 
   private async verifyAll(): Promise<void> {

@@ -48,15 +48,15 @@ const changeEntry = (sequence: number) =>
   )
 
 it('audit verification reports an entry that was changed far from the end in metrics and once in the log', async () => {
-  await walk().run()
+  await walk().now()
   expect(await status()).toEqual({ completedAt: running.clock.now(), broken: [] })
   await changeEntry(30)
   // The next walk is due a day later.
-  await walk().run()
+  await walk().now()
   expect((await status()).broken).toEqual([])
   for (let day = 1; day <= 2; day++) {
     running.clock.advance(DAY_MS)
-    await walk().run()
+    await walk().now()
   }
   expect(await status()).toEqual({
     completedAt: running.clock.now(),
@@ -74,22 +74,22 @@ it('audit verification reports an entry that was changed far from the end in met
 
 it('audit verification goes on where another service stopped, and ignores progress that was changed in the database', async () => {
   let asked = 0
-  await walk(() => ++asked < 3).run()
+  await walk(() => ++asked < 3).now()
   expect((await status()).completedAt).toBeNull()
   // Behind the place where the first one stopped: one that goes on does not come here again.
   await changeEntry(30)
-  await walk().run()
+  await walk().now()
   expect(await status()).toEqual({ completedAt: running.clock.now(), broken: [] })
   const [{ state } = { state: '' }] = await running.database.query('SELECT state FROM audit_walk')
   const forged = String(state).replace('"began_at":', '"began_at":1')
   await tamper(`UPDATE audit_walk SET state = '${forged}'`)
-  await walk().run()
+  await walk().now()
   expect((await status()).broken).toEqual([{ tenantId: tenant.id, brokenAt: 30 }])
 })
 
 it('audit verification finds a log that ends before the entry up to which it was verified', async () => {
   let asked = 0
-  await walk(() => ++asked < 3).run()
+  await walk(() => ++asked < 3).now()
   const { audit, store } = running.service.core
   const from = { sequence: ENTRIES + 1, hash: Buffer.alloc(32), keyIndex: 0 }
   expect(await audit.verify(store.read, tenant.id, { from })).toEqual({

@@ -3,7 +3,6 @@
  * process that is killed loses the latest of it. Several services add to the same rows.
  */
 import type { Logger } from 'pino'
-import type { Job } from '../../jobs/job.js'
 import type { Clock } from '../../lib/clock.js'
 import { PeriodicTask } from '../../lib/periodic-task.js'
 import type { TenantRecord } from '../../storage/records.js'
@@ -29,17 +28,19 @@ interface Saving {
 /** The rows of one tenant by a name that is the same for what is added up. */
 export type Rows<Row, Name = string> = Map<Name, Row>
 
-export abstract class TenantRecorder<Row, Name = string> implements Job {
+export abstract class TenantRecorder<Row, Name = string> extends PeriodicTask {
   /** Rows that are not in the database yet, by tenant. */
   protected readonly unsaved = new Map<string, Rows<Row, Name>>()
-  private readonly task: PeriodicTask
 
   constructor(
     private readonly recorder: RecorderParts,
     private readonly saving: Saving,
   ) {
-    const fail = (error: unknown) => this.logFailure(error)
-    this.task = new PeriodicTask(saving.everyMs, () => this.saveAll(), fail)
+    super(
+      saving.everyMs,
+      () => this.saveAll(),
+      (error) => this.logFailure(error),
+    )
   }
 
   /** Adds what could not be written to what came since. */
@@ -52,19 +53,15 @@ export abstract class TenantRecorder<Row, Name = string> implements Job {
     rows: ReadonlyMap<Name, Row>,
   ): Promise<void>
 
-  start(): void {
-    this.task.start()
-  }
-
   /** Saves what is left. Call it before the store is closed. */
-  async stop(): Promise<void> {
-    await this.task.stop()
+  override async stop(): Promise<void> {
+    await super.stop()
     await this.save()
   }
 
   /** Saves what is not in the database yet. Never rejects: what cannot be written stays for the next save. */
   save(): Promise<void> {
-    return this.task.now()
+    return this.now()
   }
 
   /** The unsaved row of this name, which begins as `fresh`. The caller adds to it before it awaits anything. */

@@ -23,22 +23,18 @@ export interface VerdictKeyScheduleParts {
   reloadKeys: () => Promise<void>
 }
 
-export class VerdictKeySchedule {
-  private readonly task = new PeriodicTask(
-    MINUTE_MS,
-    () => this.rotateIfDue(),
-    (err) => this.parts.log.error({ err }, 'verdict key rotation failed, will retry'),
-  )
-
-  constructor(private readonly parts: VerdictKeyScheduleParts) {}
-
-  start(): void {
-    this.task.start()
-    void this.task.now()
+export class VerdictKeySchedule extends PeriodicTask {
+  constructor(private readonly parts: VerdictKeyScheduleParts) {
+    super(
+      MINUTE_MS,
+      () => this.rotateIfDue(),
+      (err) => parts.log.error({ err }, 'verdict key rotation failed, will retry'),
+    )
   }
 
-  stop(): Promise<void> {
-    return this.task.stop()
+  override start(): void {
+    super.start()
+    void this.now()
   }
 
   async rotateIfDue(): Promise<void> {

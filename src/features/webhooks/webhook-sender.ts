@@ -42,12 +42,7 @@ interface SenderParts extends OutboxParts {
   leaderLease: Pick<LeaderLease, 'isShared' | 'current'>
 }
 
-export class WebhookSender {
-  private readonly polling = new PeriodicTask(
-    POLL_MS,
-    () => this.takeDue(),
-    (err) => this.parts.log.warn({ err }, 'due webhook deliveries could not be read'),
-  )
+export class WebhookSender extends PeriodicTask {
   private readonly stopped = new AbortController()
   /** Number of consecutive failed attempts, by endpoint. */
   private readonly failures = new Map<string, number>()
@@ -59,16 +54,18 @@ export class WebhookSender {
   /** The term at whose beginning deliveries that other services had taken became due again. */
   private releasedIn: LeadershipTerm | null = null
 
-  constructor(private readonly parts: SenderParts) {}
-
-  start(): void {
-    this.polling.start()
+  constructor(private readonly parts: SenderParts) {
+    super(
+      POLL_MS,
+      () => this.takeDue(),
+      (err) => parts.log.warn({ err }, 'due webhook deliveries could not be read'),
+    )
   }
 
   /** Aborts the attempts in flight; the next sender repeats them. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.stopped.abort()
-    await this.polling.stop()
+    await super.stop()
     await Promise.all(this.inFlight.values())
   }
 
@@ -120,7 +117,7 @@ export class WebhookSender {
       )
       .finally(() => {
         this.inFlight.delete(endpointId)
-        if (!this.stopped.signal.aborted) void this.polling.now()
+        if (!this.stopped.signal.aborted) void this.now()
       })
     this.inFlight.set(endpointId, sending)
     this.lastTurn.set(endpointId, ++this.turns)

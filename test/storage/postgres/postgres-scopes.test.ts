@@ -168,7 +168,7 @@ overPostgres(() => {
     try {
       sender.start()
       await retention.run()
-      await Promise.all([traffic.save(), requestLog.save(), verification.run(), node.assertWritable()])
+      await Promise.all([traffic.save(), requestLog.save(), verification.now(), node.assertWritable()])
       const { read } = node
       const sent = () => read.statements(webhookReader).delivery('del_a')
       await until(async () => (await sent())?.takenBy === term.id)

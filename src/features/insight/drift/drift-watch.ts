@@ -36,27 +36,16 @@ interface Known {
   watched: WatchedDrift
 }
 
-export class DriftWatch {
+/** `now` compares now. */
+export class DriftWatch extends PeriodicTask {
   private known = new Map<string, Known>()
-  private readonly task = new PeriodicTask(
-    MINUTE_MS,
-    () => this.look(),
-    (err) => this.parts.log.warn({ err }, 'the drift could not be computed, will retry'),
-  )
 
-  constructor(private readonly parts: DriftWatchParts) {}
-
-  start(): void {
-    this.task.start()
-  }
-
-  stop(): Promise<void> {
-    return this.task.stop()
-  }
-
-  /** Compares now. Never rejects. */
-  run(): Promise<void> {
-    return this.task.now()
+  constructor(private readonly parts: DriftWatchParts) {
+    super(
+      MINUTE_MS,
+      () => this.look(),
+      (err) => parts.log.warn({ err }, 'the drift could not be computed, will retry'),
+    )
   }
 
   /** The comparisons of the last look; none on a node that is not the leader. */

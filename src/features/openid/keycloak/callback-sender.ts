@@ -34,28 +34,24 @@ const NOT_SENT_MS = SECOND_MS
 /** Failures before which nothing of the request was sent. */
 const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
 
-export class CallbackSender {
-  private readonly polling = new PeriodicTask(
-    POLL_MS,
-    () => this.sendDue(),
-    (err) => this.parts.log.warn({ err }, 'due callbacks to Keycloak could not be read'),
-  )
+export class CallbackSender extends PeriodicTask {
   private readonly stopped = new AbortController()
 
   private readonly book: CallbackBook
 
   constructor(private readonly parts: CallbackSenderParts) {
+    super(
+      POLL_MS,
+      () => this.sendDue(),
+      (err) => parts.log.warn({ err }, 'due callbacks to Keycloak could not be read'),
+    )
     this.book = new CallbackBook(parts.keys, parts.vault)
   }
 
-  start(): void {
-    this.polling.start()
-  }
-
   /** Aborts the attempts in flight: the next process takes their outcome for unknown. */
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.stopped.abort()
-    await this.polling.stop()
+    await super.stop()
   }
 
   private async sendDue(): Promise<void> {

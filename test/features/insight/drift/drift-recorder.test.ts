@@ -171,12 +171,12 @@ overStores((stores) => {
       }
       while (stream.now < START + 36 * DAY_MS) await send(30)
       const leader = watch(leading)
-      await leader.run()
+      await leader.now()
       expect(leader.watched).toMatchObject([{ tenantId: 'ten_a', tenantName: 'a', model: MODEL, alarms: [] }])
       stream.change = { quality: 0.25, score: 0.1 }
       for (let sent = 0; sent < 300; sent += 30) {
         await send(30)
-        await leader.run()
+        await leader.now()
       }
       expect(leader.watched[0]!.alarms).toContain('quality')
       expect(log.filter(({ measure }) => measure === 'quality')).toMatchObject([{ level: 40 }])
@@ -186,26 +186,26 @@ overStores((stores) => {
         return stores.store.transaction('installation', (tx) => tx.setTenantModels('ten_a', json))
       }
       await setModels(OTHER)
-      await leader.run()
+      await leader.now()
       expect(leader.watched).toEqual([])
       expect(log.filter(({ measure }) => measure === 'quality').slice(1)).toMatchObject([
         { level: 30, model: MODEL, msg: 'alarm of drift has ended: another model decides for the tenant' },
       ])
       await setModels(null)
-      await leader.run()
+      await leader.now()
       expect(leader.watched[0]!.alarms).toContain('quality')
       // The operator knows of the change.
       await stores.store.transaction('installation', (tx) =>
         tx.setDriftSince('ten_a', Math.ceil(clock.now())),
       )
-      await leader.run()
+      await leader.now()
       expect(leader.watched[0]).toMatchObject({ alarms: [] })
       const follower = watch({ current: () => null })
-      await follower.run()
+      await follower.now()
       expect(follower.watched).toEqual([])
       // A tenant without verifies for a week is left out.
       clock.advance(8 * DAY_MS + MINUTE_MS)
-      await leader.run()
+      await leader.now()
       expect(leader.watched).toEqual([])
     }, 120_000)
   })
