@@ -1,5 +1,5 @@
 /** Parts that the schemas of several endpoints share: JSON Schema 2020-12, as OpenAPI 3.1 embeds it. */
-import Type, { type TSchema } from 'typebox'
+import Type, { type TLiteral, type TSchema, type TUnion } from 'typebox'
 import { GUIDANCE, PHOTO_GUIDANCE } from '../../clients/capture/guidance-codes.js'
 import { QUALITY_COMPONENTS } from '../../models/pack/quality-components.js'
 import { LIVENESS_REQUIREMENTS } from '../config/liveness-requirement.js'
@@ -18,7 +18,8 @@ export const words = <const Word extends string>(
   Type.Union(
     values.map((value) => Type.Literal(value)),
     { ...(initially && { default: initially }), ...(description && { description }) },
-  )
+    // The static type of a union of unknown length is `never`.
+  ) as unknown as TUnion<[TLiteral<Word>]>
 /** A choice of the caller, who by default has not made it. */
 export const choice = (description: string) => Type.Optional(Type.Boolean({ default: false, description }))
 export const nullable = <T extends TSchema>(schema: T, description?: string) =>
