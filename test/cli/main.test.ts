@@ -34,7 +34,9 @@ it('--help loads no command, and no package but the command line parser', async 
   const packages = loaded.flatMap((url) => /\/node_modules\/([^/]+)/.exec(url)?.[1] ?? [])
   expect([...new Set(packages)].sort()).toEqual(['commander', 'leven'])
   // The list of features declares their tables, next to which their statements stand. Neither file imports another one of storage.
-  const others = loaded.filter((url) => !/\/storage\/(?:table|connection)\.js$/.test(url))
+  // A setting knows the names of quality components, which are a list and no more.
+  const few = /\/(?:storage\/(?:table|connection)|models\/pack\/quality-components)\.js$/
+  const others = loaded.filter((url) => !few.test(url))
   expect(others.filter((url) => /\/(?:biometrics|server|storage|dashboard|models)\//.test(url))).toEqual([])
 })
 
