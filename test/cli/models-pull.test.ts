@@ -2,14 +2,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { AssembledPack, DownloadedPack } from '../../tools/pack-builders/build/catalogue-entry.js'
+import type { PulledPack } from '../../tools/pack-builders/build/catalogue-entry.js'
 import { findCataloguePack } from '../../tools/pack-builders/catalogue/catalogue.js'
-import { downloadedPackDocument } from '../../tools/pack-builders/catalogue/downloaded-pack.js'
 import { anyFace, engineOf, evaluationDataMissing, readEvaluationFile } from '../biometrics/fixtures.js'
 import { workplaceForEach } from '../support/command.js'
 import { type FilesServer, filesOf, serveFiles } from '../support/files-server.js'
 
-const OPENCV_ZOO = findCataloguePack('opencv-zoo') as DownloadedPack
+const OPENCV_ZOO = findCataloguePack('opencv-zoo') as PulledPack
 const [DETECTOR, EMBEDDER] = OPENCV_ZOO.files.map(({ file, bytes, download }) => ({
   file,
   bytes,
@@ -94,7 +93,7 @@ describe('models pull', () => {
 
   it('downloads nothing where another pack has the name, unless asked to replace it', async () => {
     const { url, requests } = await mirror(filesOf({}))
-    const other = { ...downloadedPackDocument(OPENCV_ZOO), version: '1' }
+    const other = { ...OPENCV_ZOO.document(OPENCV_ZOO.files), version: '1' }
     await mkdir(place.path('models', 'opencv-zoo'), { recursive: true })
     await writeFile(place.path('models', 'opencv-zoo', 'pack.json'), JSON.stringify(other))
     expect(await pull('opencv-zoo', '--mirror', url)).toMatchObject({
@@ -124,7 +123,7 @@ describe.skipIf(evaluationDataMissing())('with networks of the evaluation data',
   })
 
   it('downloads and builds the recommended pack, which distinguishes a live face from a photograph of one', async () => {
-    const entry = findCataloguePack('recommended') as AssembledPack
+    const entry = findCataloguePack('recommended') as PulledPack
     const downloads = entry.files.flatMap(({ file, download }) => (download ? [{ file, download }] : []))
     const names: Record<string, string> = {
       'mobilefacenet.onnx': 'mobilefacenet_foamliu.onnx',

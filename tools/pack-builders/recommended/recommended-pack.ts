@@ -4,7 +4,12 @@ import { ACTIVE_LIVENESS_68 } from '../../../models/pack/active-liveness.js'
 import { baselineNetwork } from '../baseline/build-baseline.js'
 import { baselinePackDocument } from '../baseline/pack-document.js'
 import { NETWORK_PINS } from '../baseline/pins.js'
-import type { AssembledPack, CatalogueDownload, CatalogueFile } from '../build/catalogue-entry.js'
+import {
+  type CatalogueDownload,
+  type CatalogueFile,
+  downloadedNetwork,
+  type PulledPack,
+} from '../build/catalogue-entry.js'
 import { shippedCalibration, statedCalibration } from '../calibration/shipped.js'
 import { ARCFACE_ALIGNMENT } from '../standard/alignment.js'
 import { LAST_RESORT_SCORE } from '../standard/pack-document.js'
@@ -12,7 +17,13 @@ import { LAST_RESORT_SCORE } from '../standard/pack-document.js'
 /** Part of every stored reference's model id: raise it whenever embeddings change by more than rounding. */
 export const RECOMMENDED_VERSION = '1.0.0'
 
-const EMBEDDER: CatalogueFile & { download: CatalogueDownload } = {
+/** The networks of face-api that the packs share, as they are built. */
+export const FACE_API_FILES: readonly CatalogueFile[] = [
+  { role: 'detector', file: 'detector.onnx', ...NETWORK_PINS['detector.onnx'], licence: 'MIT' },
+  { role: 'landmarks', file: 'landmarks.onnx', ...NETWORK_PINS['landmarks.onnx'], licence: 'MIT' },
+]
+
+const EMBEDDER: CatalogueFile = {
   role: 'embedder',
   file: 'mobilefacenet.onnx',
   sha256: 'b7120c095d60094f28a4a54ba6a8bf51b297a6273fb40ef6350dfec1f63d9507',
@@ -25,7 +36,7 @@ const EMBEDDER: CatalogueFile & { download: CatalogueDownload } = {
   ),
 }
 
-const LIVENESS: CatalogueFile & { download: CatalogueDownload } = {
+const LIVENESS: CatalogueFile = {
   role: 'liveness',
   file: 'minifasnet.onnx',
   sha256: 'f0616a1c7123d4978623910241b812943d2d5bba032eac26cc0416764517ef4a',
@@ -38,17 +49,12 @@ const LIVENESS: CatalogueFile & { download: CatalogueDownload } = {
   ),
 }
 
-export const RECOMMENDED: AssembledPack = {
-  kind: 'assembled',
+export const RECOMMENDED: PulledPack = {
+  kind: 'pulled',
   id: 'recommended',
   title:
     'Recommended: tiny face detector, 68 landmarks, MobileFaceNet of foamliu and MiniFASNet for liveness',
-  files: [
-    { role: 'detector', file: 'detector.onnx', ...NETWORK_PINS['detector.onnx'], licence: 'MIT' },
-    { role: 'landmarks', file: 'landmarks.onnx', ...NETWORK_PINS['landmarks.onnx'], licence: 'MIT' },
-    EMBEDDER,
-    LIVENESS,
-  ],
+  files: [...FACE_API_FILES, EMBEDDER, LIVENESS],
   built: [baselineNetwork('detector.onnx'), baselineNetwork('landmarks.onnx')],
   document: recommendedPackDocument,
   calibration: () => shippedCalibration('recommended'),
@@ -58,8 +64,9 @@ export const RECOMMENDED: AssembledPack = {
 const MOVED_FACE_FMR = 0.002
 
 /** Fresh on every call; key order and numbers never vary. */
-function recommendedPackDocument() {
+function recommendedPackDocument(files: readonly CatalogueFile[]) {
   const { detector, landmarks } = baselinePackDocument()
+  const livenessNetwork = downloadedNetwork(files, 'liveness')
   return {
     format: 1,
     id: RECOMMENDED.id,
@@ -68,7 +75,7 @@ function recommendedPackDocument() {
     detector: { ...detector, lastResortScoreThreshold: LAST_RESORT_SCORE },
     landmarks,
     embedder: {
-      ...networkOf(EMBEDDER),
+      ...downloadedNetwork(files, 'embedder'),
       trainingData:
         'a refined MS-Celeb-1M, as the author says; MS-Celeb-1M was published for research alone and withdrawn in 2019',
       // The mean and deviation of ImageNet's colours, in bytes.
@@ -89,9 +96,9 @@ function recommendedPackDocument() {
       decoder: 'minifasnet',
       networks: [
         {
-          ...networkOf(LIVENESS),
+          ...livenessNetwork,
           origin:
-            `${originOf(LIVENESS.download)}; converted there from 2.7_80x80_MiniFASNetV2.pth of ` +
+            `${livenessNetwork.origin}; converted there from 2.7_80x80_MiniFASNetV2.pth of ` +
             'github.com/minivision-ai/Silent-Face-Anti-Spoofing (Apache-2.0)',
           trainingData: 'not published',
           input: { width: 80, height: 80, color: 'bgr', mean: [0, 0, 0], scale: [1, 1, 1] },
@@ -108,14 +115,6 @@ function recommendedPackDocument() {
     replayScore: 0.985,
     calibration: statedCalibration('recommended'),
   }
-}
-
-function networkOf({ file, sha256, licence, download }: CatalogueFile & { download: CatalogueDownload }) {
-  return { file, sha256, licence, origin: originOf(download) }
-}
-
-function originOf({ repository, commit, path }: CatalogueDownload): string {
-  return `github.com/${repository} at ${commit}, ${path}`
 }
 
 function onGitHub(repository: string, commit: string, path: string): CatalogueDownload {
