@@ -1,58 +1,34 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCalibration } from '../../models/pack/calibration.js'
 import { calibrate } from '../../tools/evaluation/calibrate.js'
-import { evaluate, type Measured } from '../../tools/evaluation/evaluation.js'
+import type { Measured } from '../../tools/evaluation/evaluation.js'
 import type { PeopleGroup } from '../../tools/evaluation/people-groups.js'
 import { reportContent } from '../../tools/evaluation/report-content.js'
 import { htmlReport } from '../../tools/evaluation/report-html.js'
 import { markdownReport } from '../../tools/evaluation/report-markdown.js'
-import { detPlot, discardsPlot, scoresPlot } from '../../tools/evaluation/report-plots.js'
-import { cosinePack, dataSetOf, population } from './synthetic.js'
+import { plots } from '../../tools/evaluation/report-plots.js'
+import { dataSetOf, evaluated, population, refusedPhoto, usedPhoto } from './synthetic.js'
 
 const PEOPLE = 120
 const NOW = Date.UTC(2026, 4, 31)
-const FACE = { yawDegrees: 5, isAmbiguous: false, components: {} }
 
 function measuredOn(people: number): { measured: Measured; groups: PeopleGroup[] } {
   const { face, photo } = population(7, { share: 0.3, weight: 4 })
   const data = dataSetOf(new Array<number>(people).fill(2))
   data.name = 'gate <b>3</b>'
-  const results = data.people.flatMap((_, person) => {
+  const results = data.people.map((_, person) => {
     const own = face()
-    return [photo(own), photo(own)].map((embedding, i) =>
-      person === 5 && i === 1
-        ? { embedding: null, quality: null, face: null, provider: 'cpu', refusal: 'face_not_found' }
-        : { embedding, quality: (person % 10) / 10, face: FACE, provider: 'cpu', refusal: null },
-    )
+    const [first, second] = [photo(own), photo(own)].map((one) => usedPhoto(one, {}, (person % 10) / 10))
+    return [first!, person === 5 ? refusedPhoto() : second!]
   })
-  const has = (isIn: (person: number) => boolean) => Uint8Array.from(data.people, (_, p) => (isIn(p) ? 1 : 0))
-  const group = (name: string, members: Uint8Array) => ({
+  const shift = (group: string, isIn: (person: number) => boolean) => ({
     label: 'shift',
-    group: name,
-    has: members,
-    people: members.reduce((sum, member) => sum + member, 0),
+    group,
+    has: Uint8Array.from(data.people, (_, person) => (isIn(person) ? 1 : 0)),
+    people: data.people.filter((_, person) => isIn(person)).length,
   })
-  const groups = [
-    group(
-      'early',
-      has((p) => p % 2 === 0),
-    ),
-    group(
-      'night',
-      has((p) => p < 4),
-    ),
-  ]
-  const measured = evaluate({
-    data,
-    results,
-    pack: cosinePack(),
-    fmr: 0.01,
-    protocol: 'one',
-    groups,
-    seed: 1,
-    now: NOW,
-  })
-  return { measured, groups }
+  const groups = [shift('early', (person) => person % 2 === 0), shift('night', (person) => person < 4)]
+  return { measured: evaluated(results, { data, groups, now: NOW }), groups }
 }
 
 let measured: Measured
@@ -153,18 +129,7 @@ describe('a calibration', () => {
   })
 })
 
-const html = () => {
-  const { evaluation } = measured
-  return htmlReport({
-    content: reportContent(evaluation, '1.2.3'),
-    figures: {
-      det: detPlot(evaluation),
-      scores: scoresPlot(evaluation),
-      discards: discardsPlot(evaluation),
-    },
-    worst: null,
-  })
-}
+const html = () => htmlReport(reportContent(measured.evaluation, '1.2.3'), plots(measured.evaluation))
 
 it('a report is one page that fetches nothing and runs nothing', () => {
   const page = html()
@@ -210,25 +175,9 @@ it('a report says whether the requested rate is kept', () => {
 })
 
 it('a report can be written for data without any compared pair', () => {
-  const data = dataSetOf([2, 2])
-  const nothing = data.photos.map(() => ({
-    embedding: null,
-    quality: null,
-    face: null,
-    provider: 'cpu',
-    refusal: 'low_quality',
-  }))
-  const { evaluation } = evaluate({
-    data,
-    results: nothing,
-    pack: cosinePack(),
-    fmr: 0.01,
-    protocol: 'all',
-    groups: [],
-    seed: 1,
-    now: NOW,
-  })
+  const nothing = [1, 2].map(() => [refusedPhoto('low_quality'), refusedPhoto('low_quality')])
+  const { evaluation } = evaluated(nothing, { protocol: 'all' })
   expect(evaluation.configured.measured_fnmr).toBe(1)
-  expect([detPlot(evaluation), scoresPlot(evaluation)]).toEqual([null, null])
+  expect(plots(evaluation)).toEqual({ det: null, scores: null, discards: null })
   expect(reportContent(evaluation, '1').verdict.state).toBe('open')
 })

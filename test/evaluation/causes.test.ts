@@ -1,38 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { PhotoFace, PhotoResult } from '../../tools/evaluation/embedding-cache.js'
-import { evaluate } from '../../tools/evaluation/evaluation.js'
 import { reportContent } from '../../tools/evaluation/report-content.js'
-import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
+import { DIMENSIONS, evaluated, refusedPhoto, usedPhoto } from './synthetic.js'
 
 /** A person's axis, or another's: the latter is a miss. */
 const axis = (index: number) => Float32Array.from({ length: DIMENSIONS }, (_, i) => (i === index ? 1 : 0))
-const photo = (index: number, face: Partial<PhotoFace> = {}, quality = 0.9): PhotoResult => ({
-  embedding: axis(index),
-  quality,
-  face: { yawDegrees: 5, isAmbiguous: false, components: {}, ...face },
-  provider: 'cpu',
-  refusal: null,
-})
-const refused: PhotoResult = {
-  embedding: null,
-  quality: null,
-  face: null,
-  provider: 'cpu',
-  refusal: 'face_not_found',
-}
-
-function evaluationOf(results: PhotoResult[][]) {
-  return evaluate({
-    data: dataSetOf(results.map((photos) => photos.length)),
-    results: results.flat(),
-    pack: cosinePack(),
-    fmr: 0.01,
-    protocol: 'all',
-    groups: [],
-    seed: 1,
-    now: 0,
-  }).evaluation
-}
+const photo = (index: number, face?: Partial<PhotoFace>, quality?: number) =>
+  usedPhoto(axis(index), face, quality)
+const refused = refusedPhoto()
+const evaluationOf = (results: PhotoResult[][]) => evaluated(results, { protocol: 'all' }).evaluation
 
 const others = Array.from({ length: 8 }, (_, person) => [photo(person), photo(person)])
 

@@ -1,12 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
-import type { PhotoResult } from '../../tools/evaluation/embedding-cache.js'
-import { type Evaluation, evaluate } from '../../tools/evaluation/evaluation.js'
+import type { Evaluation } from '../../tools/evaluation/evaluation.js'
 import { seededRandom } from '../../tools/evaluation/random.js'
 import { reportContent } from '../../tools/evaluation/report-content.js'
 import { htmlReport } from '../../tools/evaluation/report-html.js'
 import { markdownReport } from '../../tools/evaluation/report-markdown.js'
-import { discardsPlot } from '../../tools/evaluation/report-plots.js'
-import { cosinePack, DIMENSIONS, dataSetOf } from './synthetic.js'
+import { plots } from '../../tools/evaluation/report-plots.js'
+import { DIMENSIONS, evaluated, usedPhoto } from './synthetic.js'
 
 const PEOPLE = 200
 /** The photos of every tenth person are blurred, and one of them no longer resembles the person. */
@@ -15,22 +14,15 @@ const isBlurred = (person: number) => person % 10 === 0
 function evaluation(): Evaluation {
   const random = seededRandom(3)
   const anybody = () => Float32Array.from({ length: DIMENSIONS }, () => random() - 0.5)
-  const photo = (embedding: Float32Array, sharpness: number): PhotoResult => ({
-    embedding,
-    quality: 0.5,
-    face: {
-      yawDegrees: 0,
-      isAmbiguous: false,
-      // The uneven photos are unrelated to the misses.
+  // The uneven photos are unrelated to the misses.
+  const photo = (embedding: Float32Array, sharpness: number) =>
+    usedPhoto(embedding, {
       components: {
         sharpness,
         head_pose_yaw: 10 * random() - 5,
         illumination_uniformity: 0.5 + random() / 2,
       },
-    },
-    provider: 'cpu',
-    refusal: null,
-  })
+    })
   const results = Array.from({ length: PEOPLE }, (_, person) => {
     const own = anybody()
     // One of the misses is unrelated to blur.
@@ -38,16 +30,7 @@ function evaluation(): Evaluation {
     const sharpness = isBlurred(person) ? 5 + random() : 50 + 100 * random()
     return [photo(own, 100), photo(isMissed ? own.map((v) => -v) : own, sharpness)]
   })
-  return evaluate({
-    data: dataSetOf(new Array<number>(PEOPLE).fill(2)),
-    results: results.flat(),
-    pack: cosinePack(),
-    fmr: 0.01,
-    protocol: 'one',
-    groups: [],
-    seed: 1,
-    now: 0,
-  }).evaluation
+  return evaluated(results).evaluation
 }
 
 let measured: Evaluation
@@ -100,9 +83,7 @@ it('photos beyond the bounds of an enrolment are counted, with the misses on eit
 it('every report shows the curves', () => {
   const content = reportContent(measured, '0')
   expect(markdownReport(content)).toMatch(/\| sharpness \|.*\| at least 15 \| 20 \(5\.00 %\) \| 20 of 20 \|/)
-  const plot = discardsPlot(measured)!
-  expect(plot.match(/>(sharpness|illumination_uniformity|head_pose_yaw)</g)).toHaveLength(3)
-  expect(
-    htmlReport({ content, figures: { det: null, scores: null, discards: plot }, worst: null }),
-  ).toContain(plot)
+  const figures = plots(measured)
+  expect(figures.discards!.match(/>(sharpness|illumination_uniformity|head_pose_yaw)</g)).toHaveLength(3)
+  expect(htmlReport(content, figures)).toContain(figures.discards)
 })

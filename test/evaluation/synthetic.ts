@@ -1,6 +1,8 @@
-/** People whose embeddings are drawn from a known distribution, and a pack with nothing but their dimensions. */
+/** People whose embeddings are drawn from a known distribution, a pack with nothing but their dimensions, and evaluations of both. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
 import type { DataSet } from '../../tools/evaluation/data-set.js'
+import type { PhotoFace, PhotoResult } from '../../tools/evaluation/embedding-cache.js'
+import { type EvaluationInput, evaluate, type Measured } from '../../tools/evaluation/evaluation.js'
 import { genuinePairs, type ImpostorProtocol, impostorPairs } from '../../tools/evaluation/pair-scores.js'
 import { seededRandom } from '../../tools/evaluation/random.js'
 import { ScoreCurve } from '../../tools/evaluation/score-curve.js'
@@ -91,4 +93,32 @@ export function curveOf(
     impostorPairs(data, embeddings, pack, protocol),
     threshold,
   )
+}
+
+export function usedPhoto(
+  embedding: Float32Array,
+  face: Partial<PhotoFace> = {},
+  quality = 0.9,
+): PhotoResult {
+  const whole = { yawDegrees: 5, isAmbiguous: false, components: {}, ...face }
+  return { embedding, quality, face: whole, provider: 'cpu', refusal: null }
+}
+
+export function refusedPhoto(refusal = 'face_not_found'): PhotoResult {
+  return { embedding: null, quality: null, face: null, provider: 'cpu', refusal }
+}
+
+/** @param photos results of the photos of each person */
+export function evaluated(photos: readonly PhotoResult[][], change: Partial<EvaluationInput> = {}): Measured {
+  return evaluate({
+    data: dataSetOf(photos.map(({ length }) => length)),
+    results: photos.flat(),
+    pack: cosinePack(),
+    fmr: 0.01,
+    protocol: 'one',
+    groups: [],
+    seed: 1,
+    now: 0,
+    ...change,
+  })
 }

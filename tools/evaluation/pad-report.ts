@@ -8,7 +8,7 @@ import type { BonaFideRates, SpeciesRates } from './pad-rates.js'
 import { assertReportFormat } from './report.js'
 import { htmlReport } from './report-html.js'
 import { markdownReport } from './report-markdown.js'
-import type { ReportContent, ReportSection, ReportTable } from './report-parts.js'
+import { type ReportContent, type ReportSection, type ReportTable, tableOf } from './report-parts.js'
 
 /**
  * Writes the report. Only JSON, which is meant for further computation, names presentations.
@@ -23,7 +23,7 @@ function render(format: string, evaluation: PadEvaluation): string {
   if (format === '.json') return `${JSON.stringify(evaluation, null, 2)}\n`
   const content = padReportContent(evaluation, VERSION)
   if (format === '.md') return markdownReport(content)
-  return htmlReport({ content, figures: { det: null, scores: null, discards: null }, worst: null })
+  return htmlReport(content)
 }
 
 export function padReportContent(evaluation: PadEvaluation, version: string): ReportContent {
@@ -88,58 +88,55 @@ function verdict(worst: SpeciesRates | undefined): ReportContent['verdict'] {
   return { text, state: worst.accepted > 0 ? 'broken' : 'open' }
 }
 
+type Sizes = Pick<SpeciesRates, 'presentations' | 'subjects' | 'non_response'>
+
+const SIZES: ReadonlyArray<readonly [string, (sizes: Sizes) => string]> = [
+  ['Presentations', ({ presentations }) => count(presentations)],
+  ['Subjects', ({ subjects }) => count(subjects)],
+  ['No response', ({ non_response }) => count(non_response)],
+]
+
 function speciesTable(species: readonly SpeciesRates[]): ReportTable {
-  return {
-    columns: ['Species', 'Presentations', 'Subjects', 'No response', 'Accepted', 'APCER', 'at most (95 %)'],
-    rows: species.map((one) => [
-      one.species,
-      count(one.presentations),
-      count(one.subjects),
-      count(one.non_response),
-      count(one.accepted),
-      percent(one.apcer),
-      percent(one.apcer_ub95),
-    ]),
-  }
+  return tableOf(species, [
+    ['Species', (one) => one.species],
+    ...SIZES,
+    ['Accepted', (one) => count(one.accepted)],
+    ['APCER', (one) => percent(one.apcer)],
+    ['at most (95 %)', (one) => percent(one.apcer_ub95)],
+  ])
 }
 
 function bonaFideTable(name: string, rates: readonly BonaFideRates[], all: BonaFideRates): ReportTable {
-  return {
-    columns: [name, 'Presentations', 'Subjects', 'No response', 'Refused', 'BPCER', '95 %'],
-    rows: [...rates, all].map((one) => [
-      one.label ?? 'all',
-      count(one.presentations),
-      count(one.subjects),
-      count(one.non_response),
-      count(one.refused),
-      percent(one.bpcer),
-      range(one.bpcer_ci95),
-    ]),
-  }
+  return tableOf<BonaFideRates>(
+    [...rates, all],
+    [
+      [name, (one) => one.label ?? 'all'],
+      ...SIZES,
+      ['Refused', (one) => count(one.refused)],
+      ['BPCER', (one) => percent(one.bpcer)],
+      ['95 %', (one) => range(one.bpcer_ci95)],
+    ],
+  )
 }
 
 function acceptance({ species, fmr }: PadEvaluation): ReportSection[] {
-  const rows = species.flatMap(({ species, iapar }) =>
-    iapar
-      ? [
-          [
-            species,
-            count(iapar.presentations),
-            count(iapar.accepted),
-            percent(iapar.rate),
-            percent(iapar.ub95),
-          ],
-        ]
-      : [],
-  )
-  if (rows.length === 0) return []
+  const measured = species.flatMap(({ species, iapar }) => (iapar ? [{ species, ...iapar }] : []))
+  if (measured.length === 0) return []
   return [
     {
       title: 'Attacks against the whole system',
       paragraphs: [
         `IAPAR: share of all attacks with a reference that were taken for bona fide and matched it, at a false match rate of ${nominal(fmr)}.`,
       ],
-      tables: [{ columns: ['Species', 'Presentations', 'Accepted', 'IAPAR', 'at most (95 %)'], rows }],
+      tables: [
+        tableOf(measured, [
+          ['Species', (one) => one.species],
+          ['Presentations', (one) => count(one.presentations)],
+          ['Accepted', (one) => count(one.accepted)],
+          ['IAPAR', (one) => percent(one.rate)],
+          ['at most (95 %)', (one) => percent(one.ub95)],
+        ]),
+      ],
     },
   ]
 }
@@ -159,8 +156,6 @@ function nonResponses({ non_responses }: PadEvaluation): ReportSection[] {
 function limits({ liveness_threshold: threshold }: PadEvaluation): ReportSection {
   return {
     title: 'What this does not show',
-    paragraphs: [],
-    tables: [],
     list: [
       'Species that are not listed: another print, screen, mask or camera may pass at another rate.',
       'Injected pictures: what never was before a camera is no presentation.',

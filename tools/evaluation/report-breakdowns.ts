@@ -1,11 +1,11 @@
 /** Sections of a report by groups of people and kinds of photos. */
 
 import type { RateBin } from './breakdowns.js'
-import type { Cause, CauseBin } from './causes.js'
+import type { Cause } from './causes.js'
 import type { Evaluation } from './evaluation.js'
 import { count, percent, range } from './format.js'
 import { type GroupSummary, MIN_ERRORS, MIN_PEOPLE } from './group-rates.js'
-import type { ReportSection } from './report-parts.js'
+import { type ReportSection, tableOf } from './report-parts.js'
 
 export function group(
   { label, groups, fmr, fnmr }: GroupSummary,
@@ -24,55 +24,46 @@ export function group(
       `Worst group over the geometric mean of the judged groups: ${ratio(fmr.worst_to_geometric_mean)} for FMR, ${ratio(fnmr.worst_to_geometric_mean)} for FNMR; over the best group: ${ratio(fmr.worst_to_best)} and ${ratio(fnmr.worst_to_best)} (ISO/IEC 19795-10; a group without errors counts with half an error).`,
     ],
     tables: [
-      {
-        columns: [
-          'Group',
-          'People',
-          'Pairs within',
-          'FMR',
-          '95 % interval',
-          'FMR with anybody',
-          'Genuine pairs',
-          'FNMR',
-          '95 % interval',
-        ],
-        rows: groups.map((rates) => [
-          rates.group,
-          count(rates.people),
-          count(rates.impostor_pairs),
-          percent(rates.measured_fmr) + (rates.judged.fmr ? '' : ' †'),
-          range(rates.measured_fmr_ci95),
-          percent(rates.measured_fmr_any),
-          count(rates.genuine_pairs),
-          percent(rates.measured_fnmr) + (rates.judged.fnmr ? '' : ' †'),
-          range(rates.measured_fnmr_ci95),
-        ]),
-      },
+      tableOf(groups, [
+        ['Group', (rates) => rates.group],
+        ['People', (rates) => count(rates.people)],
+        ['Pairs within', (rates) => count(rates.impostor_pairs)],
+        ['FMR', (rates) => percent(rates.measured_fmr) + (rates.judged.fmr ? '' : ' †')],
+        ['95 % interval', (rates) => range(rates.measured_fmr_ci95)],
+        ['FMR with anybody', (rates) => percent(rates.measured_fmr_any)],
+        ['Genuine pairs', (rates) => count(rates.genuine_pairs)],
+        ['FNMR', (rates) => percent(rates.measured_fnmr) + (rates.judged.fnmr ? '' : ' †')],
+        ['95 % interval', (rates) => range(rates.measured_fnmr_ci95)],
+      ]),
     ],
   }
 }
 
-interface BinTexts {
-  what: string
-  first: string
-  show: (value: number) => string
-}
+export const byQuality = ({ by_quality }: Evaluation) =>
+  breakdown(
+    'By quality of the photos',
+    by_quality,
+    'Compared pairs, in four parts by the quality score (0 to 1) of the poorer of their two photos, at the threshold in use.',
+    'Quality',
+    (value) => value.toFixed(2),
+  )
 
-export const quality: BinTexts = {
-  what: 'Compared pairs, in four parts by the quality score (0 to 1) of the poorer of their two photos, at the threshold in use.',
-  first: 'Quality',
-  show: (value) => value.toFixed(2),
-}
-export const years: BinTexts = {
-  what: 'Compared pairs by the years between their two photos, as the dates in the file names say, at the threshold in use.',
-  first: 'Years',
-  show: String,
-}
+export const byAge = ({ by_age }: Evaluation) =>
+  breakdown(
+    'By time between the photos',
+    by_age,
+    'Compared pairs by the years between their two photos, as the dates in the file names say, at the threshold in use.',
+    'Years',
+    String,
+  )
 
-export function breakdown(
+/** Empty where all pairs are in one bin. */
+function breakdown(
   title: string,
   bins: readonly RateBin[],
-  { what, first, show }: BinTexts,
+  what: string,
+  first: string,
+  show: (value: number) => string,
 ): ReportSection[] {
   if (bins.length < 2) return []
   const span = ({ from, to }: RateBin) => {
@@ -84,26 +75,15 @@ export function breakdown(
       title,
       paragraphs: [what],
       tables: [
-        {
-          columns: [
-            first,
-            'Genuine pairs',
-            'FNMR',
-            '95 % interval',
-            'Impostor pairs',
-            'False matches',
-            'FMR',
-          ],
-          rows: bins.map((bin) => [
-            span(bin),
-            count(bin.genuine_pairs),
-            percent(bin.fnmr),
-            range(bin.fnmr_ci95),
-            count(bin.impostor_pairs),
-            count(bin.false_matches),
-            percent(bin.fmr),
-          ]),
-        },
+        tableOf(bins, [
+          [first, span],
+          ['Genuine pairs', (bin) => count(bin.genuine_pairs)],
+          ['FNMR', (bin) => percent(bin.fnmr)],
+          ['95 % interval', (bin) => range(bin.fnmr_ci95)],
+          ['Impostor pairs', (bin) => count(bin.impostor_pairs)],
+          ['False matches', (bin) => count(bin.false_matches)],
+          ['FMR', (bin) => percent(bin.fmr)],
+        ]),
       ],
     },
   ]
@@ -121,17 +101,7 @@ export function causes({ causes: { bins, bounds }, configured }: Evaluation): Re
     years_apart: `${bounds.years_apart} years or more between the photos`,
     none: 'Nothing of that',
   }
-  const row = (bin: CauseBin) => [
-    names[bin.cause],
-    count(bin.genuine_pairs),
-    count(bin.misses),
-    percent(bin.share_of_misses),
-    percent(bin.fnmr),
-    range(bin.fnmr_ci95),
-    count(bin.false_matches),
-    percent(bin.share_of_false_matches),
-    percent(bin.fmr),
-  ]
+  const seen = bins.filter((bin) => bin.genuine_pairs + bin.impostor_pairs > 0)
   return [
     {
       title: 'Where the errors come from',
@@ -139,20 +109,17 @@ export function causes({ causes: { bins, bounds }, configured }: Evaluation): Re
         `Every pair counts once, under the first line that holds for either of its photos, at the threshold ${configured.threshold.toFixed(4)}. A line explains errors only as far as its own rate is above the last one’s. How far a head is turned is estimated from five points of the face.`,
       ],
       tables: [
-        {
-          columns: [
-            'What the photos show',
-            'Genuine pairs',
-            'Misses',
-            'Share of misses',
-            'FNMR',
-            '95 % interval',
-            'False matches',
-            'Share of false matches',
-            'FMR',
-          ],
-          rows: bins.filter((bin) => bin.genuine_pairs + bin.impostor_pairs > 0).map(row),
-        },
+        tableOf(seen, [
+          ['What the photos show', (bin) => names[bin.cause]],
+          ['Genuine pairs', (bin) => count(bin.genuine_pairs)],
+          ['Misses', (bin) => count(bin.misses)],
+          ['Share of misses', (bin) => percent(bin.share_of_misses)],
+          ['FNMR', (bin) => percent(bin.fnmr)],
+          ['95 % interval', (bin) => range(bin.fnmr_ci95)],
+          ['False matches', (bin) => count(bin.false_matches)],
+          ['Share of false matches', (bin) => percent(bin.share_of_false_matches)],
+          ['FMR', (bin) => percent(bin.fmr)],
+        ]),
       ],
     },
   ]

@@ -2,13 +2,13 @@
 
 import type { Evaluation } from './evaluation.js'
 import { count, nominal, oneIn, people, percent, range } from './format.js'
-import { breakdown, causes, group, quality, years } from './report-breakdowns.js'
+import { byAge, byQuality, causes, group } from './report-breakdowns.js'
 import { discards } from './report-discards.js'
 import type { ReportContent } from './report-parts.js'
 import {
   atTheThreshold,
   curve,
-  distributions,
+  DISTRIBUTIONS,
   failures,
   intervals,
   limits,
@@ -47,10 +47,10 @@ export function reportContent(evaluation: Evaluation, version: string): ReportCo
       measured(evaluation),
       atTheThreshold(evaluation),
       curve(evaluation),
-      distributions(evaluation),
+      DISTRIBUTIONS,
       ...evaluation.groups.map((summary, index) => group(summary, evaluation, index === 0)),
-      ...breakdown('By quality of the photos', evaluation.by_quality, quality),
-      ...breakdown('By time between the photos', evaluation.by_age, years),
+      ...byQuality(evaluation),
+      ...byAge(evaluation),
       ...discards(evaluation),
       ...causes(evaluation),
       failures(evaluation),

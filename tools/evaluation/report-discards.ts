@@ -3,7 +3,7 @@ import type { QualityBound } from '../../models/pack/quality-schema.js'
 import type { DiscardCurve } from './error-versus-discard.js'
 import type { Evaluation } from './evaluation.js'
 import { count, percent } from './format.js'
-import type { ReportSection } from './report-parts.js'
+import { type ReportSection, tableOf } from './report-parts.js'
 
 const SHOWN = [0.01, 0.05, 0.1, 0.2]
 
@@ -23,38 +23,40 @@ export function discards({
         `The bounds of an enrolment would refuse ${count(refused_photos)} of ${count(usable_photos)} usable photos (${percent(refused_photos / usable_photos)}). ${count(misses)} of the ${count(genuine_pairs)} pairs with one of them are missed (${percent(misses / genuine_pairs)}), ${count(other_misses)} of the other ${count(other_genuine_pairs)} (${percent(other_misses / other_genuine_pairs)}).`,
       ],
       tables: [
-        {
-          columns: [
-            'Component',
-            ...SHOWN.map((share) => `FNMR, ${100 * share} % left out`),
-            'Gain',
-            'Bound at enrolment',
+        tableOf(curves, [
+          ['Component', ({ component }) => component],
+          ...SHOWN.map((share) => [`FNMR, ${100 * share} % left out`, fnmrWithout(share)] as const),
+          ['Gain', gain],
+          ['Bound at enrolment', ({ bound }) => boundText(bound) || 'none'],
+          [
             'Photos beyond it',
-            'Their pairs missed',
+            ({ bound, refused_photos: photos }) =>
+              bound ? `${count(photos)} (${percent(photos / usable_photos)})` : '–',
           ],
-          rows: curves.map((curve) => row(curve, usable_photos)),
-        },
+          [
+            'Their pairs missed',
+            ({ bound, refused_misses, refused_pairs }) =>
+              bound ? `${count(refused_misses)} of ${count(refused_pairs)}` : '–',
+          ],
+        ]),
       ],
       figure: 'discards',
     },
   ]
 }
 
-function row(curve: DiscardCurve, photos: number): string[] {
-  const { component, points, bound, refused_photos, refused_pairs, refused_misses } = curve
-  const [low, high] = curve.relative_fnmr_ci95
-  return [
-    component,
-    ...SHOWN.map((share) => percent(points.find(({ discarded }) => discarded === share)!.fnmr)),
-    `${curve.relative_fnmr.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`,
-    boundText(bound),
-    bound ? `${count(refused_photos)} (${percent(refused_photos / photos)})` : '–',
-    bound ? `${count(refused_misses)} of ${count(refused_pairs)}` : '–',
-  ]
+const fnmrWithout =
+  (share: number) =>
+  ({ points }: DiscardCurve) =>
+    percent(points.find(({ discarded }) => discarded === share)!.fnmr)
+
+function gain({ relative_fnmr, relative_fnmr_ci95: [low, high] }: DiscardCurve): string {
+  return `${relative_fnmr.toFixed(2)} (${low.toFixed(2)} to ${high.toFixed(2)})`
 }
 
-function boundText(bound: QualityBound | null): string {
+/** Empty where there is no bound. */
+export function boundText(bound: QualityBound | null): string {
   const { min, max } = bound ?? {}
-  if (min === undefined) return max === undefined ? 'none' : `at most ${max}`
+  if (min === undefined) return max === undefined ? '' : `at most ${max}`
   return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }

@@ -10,15 +10,20 @@ export interface ShownPair extends NotablePair {
   images: [string, string]
 }
 
-export interface HtmlReport {
-  content: ReportContent
-  figures: Record<NonNullable<ReportSection['figure']>, string | null>
-  /** The pairs; null for readers who must not see names and photos of people. */
-  worst: { falseMatches: ShownPair[]; misses: ShownPair[] } | null
+/** The figures of sections, as SVG; null for one that could not be drawn. */
+export type Figures = Record<NonNullable<ReportSection['figure']>, string | null>
+
+export interface WorstPairs {
+  falseMatches: ShownPair[]
+  misses: ShownPair[]
 }
 
-export function htmlReport({ content, figures, worst }: HtmlReport): string {
-  const { title, subtitle, verdict, keyFigures, sections } = content
+/** @param worst absent for readers who must not see names and photos of people */
+export function htmlReport(
+  { title, subtitle, verdict, keyFigures, sections }: ReportContent,
+  figures?: Figures,
+  worst?: WorstPairs,
+): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -48,10 +53,10 @@ ${worst ? worstHtml(worst) : ''}
 }
 
 function sectionHtml(
-  { title, paragraphs, tables, figure, list }: ReportSection,
-  figures: HtmlReport['figures'],
+  { title, paragraphs = [], tables = [], figure, list }: ReportSection,
+  figures?: Figures,
 ): string {
-  const drawn = figure ? figures[figure] : null
+  const drawn = figure && figures?.[figure]
   return `<section>
 <h2>${escapeHtml(title)}</h2>
 ${paragraphs.map((text) => `<p>${escapeHtml(text)}</p>`).join('\n')}
@@ -75,7 +80,7 @@ ${rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`).join('\n')}
 </tbody></table></div>`
 }
 
-function worstHtml({ falseMatches, misses }: NonNullable<HtmlReport['worst']>): string {
+function worstHtml({ falseMatches, misses }: WorstPairs): string {
   const gallery = (title: string, pairs: readonly ShownPair[]) => `<h3>${title}</h3>
 <div class="pairs">${pairs
     .map(

@@ -11,8 +11,8 @@ export function markdownReport({ title, subtitle, verdict, keyFigures, sections 
       .join('\n'),
     ...sections
       // Sections that only have a figure are left to the HTML page.
-      .filter(({ figure, tables }) => !figure || tables.length > 0)
-      .flatMap(({ title: heading, paragraphs, tables, list }) => [
+      .filter(({ figure, tables }) => !figure || tables)
+      .flatMap(({ title: heading, paragraphs = [], tables = [], list }) => [
         `## ${plain(heading)}`,
         ...paragraphs.map(plain),
         ...tables.map(table),

@@ -7,20 +7,24 @@ export interface ReportTable {
   caption?: string
 }
 
+/** A table with a row for each item, made of the heads of its columns and the texts in them. */
+export function tableOf<Item>(
+  items: readonly Item[],
+  columns: ReadonlyArray<readonly [head: string, cell: (item: Item) => string]>,
+): ReportTable {
+  return {
+    columns: columns.map(([head]) => head),
+    rows: items.map((item) => columns.map(([, cell]) => cell(item))),
+  }
+}
+
 export interface ReportSection {
   title: string
-  paragraphs: string[]
-  tables: ReportTable[]
+  paragraphs?: string[]
+  tables?: ReportTable[]
   /** Figure, for formats that can draw it. */
   figure?: 'det' | 'scores' | 'discards'
   list?: string[]
-}
-
-/** A value that is shown large. */
-export interface KeyFigure {
-  name: string
-  value: string
-  detail: string
 }
 
 export interface ReportContent {
@@ -28,6 +32,7 @@ export interface ReportContent {
   subtitle: string
   /** The main sentence of the report, and whether it is good news. */
   verdict: { text: string; state: 'kept' | 'open' | 'broken' }
-  keyFigures: KeyFigure[]
+  /** Values that are shown large. */
+  keyFigures: Array<{ name: string; value: string; detail: string }>
   sections: ReportSection[]
 }

@@ -3,12 +3,18 @@ import * as Plot from '@observablehq/plot'
 import { parseHTML } from 'linkedom'
 import type { Evaluation } from './evaluation.js'
 import { nominal } from './format.js'
+import type { Figures } from './report-html.js'
 
 const SIZE = { width: 720, height: 400, marginLeft: 64, marginBottom: 48, marginRight: 24, marginTop: 28 }
 const COLOURS = { genuine: 'var(--genuine)', impostor: 'var(--impostor)', threshold: 'var(--accent)' }
 
+/** The figures of a report by name; null where there are too few pairs to draw one. */
+export function plots(evaluation: Evaluation): Figures {
+  return { det: detPlot(evaluation), scores: scoresPlot(evaluation), discards: discardsPlot(evaluation) }
+}
+
 /** Null if there are too few pairs for a line. */
-export function detPlot({ det, configured }: Evaluation): string | null {
+function detPlot({ det, configured }: Evaluation): string | null {
   // A logarithmic axis has no zero.
   const points = det.filter(({ fmr, fnmr }) => fmr > 0 && fnmr > 0)
   if (points.length < 2) return null
@@ -74,7 +80,7 @@ export function detPlot({ det, configured }: Evaluation): string | null {
 }
 
 /** Null if nothing was compared. */
-export function scoresPlot({ histogram, configured }: Evaluation): string | null {
+function scoresPlot({ histogram, configured }: Evaluation): string | null {
   const { from, to, genuine, impostor } = histogram
   if (!(to > from)) return null
   const width = (to - from) / genuine.length
@@ -124,7 +130,7 @@ export function scoresPlot({ histogram, configured }: Evaluation): string | null
 const PANELS_A_ROW = 4
 
 /** A small panel for each component; null without misses. */
-export function discardsPlot({ by_quality_component: { curves } }: Evaluation): string | null {
+function discardsPlot({ by_quality_component: { curves } }: Evaluation): string | null {
   const panels = curves
     .filter(({ points }) => points[0]!.misses > 0)
     .map(({ component, points }, i) => ({

@@ -2,7 +2,7 @@
 
 import type { Evaluation } from './evaluation.js'
 import { count, nominal, people, percent, range } from './format.js'
-import type { ReportSection } from './report-parts.js'
+import { type ReportSection, tableOf } from './report-parts.js'
 
 const PROTOCOLS: Record<Evaluation['protocol'], string> = {
   one: 'the first usable photo of each person against that of each other person',
@@ -83,14 +83,13 @@ export function atTheThreshold(evaluation: Evaluation): ReportSection {
       },
       {
         caption: 'At other thresholds',
-        columns: ['FMR', 'Threshold', 'False matches', 'FNMR', '95 % interval', 'FNMR of compared pairs'],
-        rows: points.map((point) => [
-          `${nominal(point.fmr)}${point.supported ? '' : ' (too few people)'}`,
-          point.threshold.toFixed(4),
-          count(point.false_matches),
-          percent(point.fnmr),
-          range(point.fnmr_ci95),
-          percent(point.fnmr_compared),
+        ...tableOf(points, [
+          ['FMR', ({ fmr, supported }) => `${nominal(fmr)}${supported ? '' : ' (too few people)'}`],
+          ['Threshold', ({ threshold }) => threshold.toFixed(4)],
+          ['False matches', ({ false_matches }) => count(false_matches)],
+          ['FNMR', ({ fnmr }) => percent(fnmr)],
+          ['95 % interval', ({ fnmr_ci95 }) => range(fnmr_ci95)],
+          ['FNMR of compared pairs', ({ fnmr_compared }) => percent(fnmr_compared)],
         ]),
       },
     ],
@@ -103,36 +102,32 @@ export function curve({ det }: Evaluation): ReportSection {
     paragraphs: [
       `The detection error trade-off (DET) curve: which share of genuine pairs is missed at which false match rate. The band is the 95 % interval of FNMR at each threshold${det.length === 0 ? '; there were too few pairs to draw it' : ''}.`,
     ],
-    tables: [],
     figure: 'det',
   }
 }
 
-export function distributions(_: Evaluation): ReportSection {
-  return {
-    title: 'Scores',
-    paragraphs: [
-      'How scores are spread, each kind in shares of its own pairs, on a logarithmic scale, because what matters lies in the tails: impostor pairs to the right of the threshold are false matches, genuine pairs to the left of it misses.',
-    ],
-    tables: [],
-    figure: 'scores',
-  }
+export const DISTRIBUTIONS: ReportSection = {
+  title: 'Scores',
+  paragraphs: [
+    'How scores are spread, each kind in shares of its own pairs, on a logarithmic scale, because what matters lies in the tails: impostor pairs to the right of the threshold are false matches, genuine pairs to the left of it misses.',
+  ],
+  figure: 'scores',
 }
 
 export function failures({ refused, data }: Evaluation): ReportSection {
   const codes = new Map<string, number>()
   for (const code of Object.values(refused)) codes.set(code, (codes.get(code) ?? 0) + 1)
+  const title = 'Failures to acquire'
+  if (codes.size === 0) return { title, paragraphs: ['Every photo could be used.'] }
   const rows = [...codes]
     .sort(([, a], [, b]) => b - a)
     .map(([code, photos]) => [code, count(photos), percent(photos / data.photos)])
   return {
-    title: 'Failures to acquire',
+    title,
     paragraphs: [
-      rows.length === 0
-        ? 'Every photo could be used.'
-        : 'Photos that the service refuses. A person would be asked to take another; here there was none, so their genuine pairs are misses.',
+      'Photos that the service refuses. A person would be asked to take another; here there was none, so their genuine pairs are misses.',
     ],
-    tables: rows.length === 0 ? [] : [{ columns: ['Reason', 'Photos', 'Share'], rows }],
+    tables: [{ columns: ['Reason', 'Photos', 'Share'], rows }],
   }
 }
 
@@ -143,15 +138,12 @@ export function intervals({ replicates, seed }: Evaluation): ReportSection {
       `By a bootstrap over people (percentile method, 95 %, ${count(replicates)} replicates, seed ${seed}): people are drawn with replacement, and a pair counts as often as the product of how often its two people were drawn. Pairs that share a person are not independent, so drawing pairs would promise too much. Where errors are pairs' and not people's, this is wider than need be, never narrower (Owen 2007).`,
       'A bootstrap can only draw again the errors that it has seen: an interval is never narrower than Wilson’s for independent pairs, and where there was no error its upper end is three over the number of pairs of people, or of people (rule of three).',
     ],
-    tables: [],
   }
 }
 
 export function limits({ protocol }: Evaluation): ReportSection {
   return {
     title: 'What this does not show',
-    paragraphs: [],
-    tables: [],
     list: [
       'Rates hold for people and photos like these. Other cameras, light, ages and groups have other rates: measure on captures from your own application.',
       'Impostors here are strangers who did not try. Relatives, twins and people chosen for their likeness match far more often; photos of photos, screens and masks are for liveness detection, which this does not measure.',

@@ -5,7 +5,7 @@ import sharp from 'sharp'
 import { CodedError } from '../../src/lib/errors.js'
 import { VERSION } from '../../src/lib/version.js'
 import type { NotablePair } from './evaluation.js'
-import type { HtmlReport, ShownPair } from './report-html.js'
+import type { ShownPair, WorstPairs } from './report-html.js'
 import type { EvaluationRun } from './run-evaluation.js'
 
 export const REPORT_FORMATS = ['.html', '.md', '.json'] as const
@@ -44,19 +44,11 @@ async function render(format: string, run: EvaluationRun, includePhotos: boolean
   }
   // The import is late because the plotting library takes a second to load.
   const { htmlReport } = await import('./report-html.js')
-  const { detPlot, discardsPlot, scoresPlot } = await import('./report-plots.js')
-  return htmlReport({
-    content,
-    figures: {
-      det: detPlot(evaluation),
-      scores: scoresPlot(evaluation),
-      discards: discardsPlot(evaluation),
-    },
-    worst: includePhotos ? await shownPairs(run) : null,
-  })
+  const { plots } = await import('./report-plots.js')
+  return htmlReport(content, plots(evaluation), includePhotos ? await shownPairs(run) : undefined)
 }
 
-async function shownPairs({ data, evaluation }: EvaluationRun): Promise<HtmlReport['worst']> {
+async function shownPairs({ data, evaluation }: EvaluationRun): Promise<WorstPairs> {
   const show = (pairs: readonly NotablePair[]): Promise<ShownPair[]> =>
     Promise.all(
       pairs.map(async (pair) => ({

@@ -1,10 +1,10 @@
 /** The list of quality components of docs/accuracy.md, from the figures that were measured and the bounds that hold. */
 import { readFileSync } from 'node:fs'
 import { QUALITY_COMPONENTS, type QualityComponent } from '../../models/pack/quality-components.js'
-import type { QualityBound } from '../../models/pack/quality-schema.js'
 import { boundFor } from '../../src/biometrics/pipeline/judge/quality-bounds.js'
 import { packageFile } from '../../src/lib/package-root.js'
 import type { DiscardCurve, QualityRefusals } from '../evaluation/error-versus-discard.js'
+import { boundText } from '../evaluation/report-discards.js'
 import { markdownList } from './markdown-list.js'
 
 interface PackFigures {
@@ -56,10 +56,4 @@ function boundsText(component: QualityComponent): string {
   if (verify === '' && enroll === '') return 'No bound'
   if (verify === enroll) return `Bound: ${verify}`
   return verify === '' ? `Bound at enrollment: ${enroll}` : `Bounds: ${verify}, at enrollment ${enroll}`
-}
-
-function boundText(bound: QualityBound | null): string {
-  const { min, max } = bound ?? {}
-  if (min === undefined) return max === undefined ? '' : `at most ${max}`
-  return max === undefined ? `at least ${min}` : `${min} to ${max}`
 }
