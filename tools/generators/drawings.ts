@@ -18,6 +18,7 @@ import {
   linesNeeded,
   MARGIN,
   middleOf,
+  type Point,
   rightOf,
   Svg,
   type Tone,
@@ -103,19 +104,9 @@ function verificationWay(): string {
   const [right, rightWidth] = [left + leftWidth + 50, INNER - leftWidth - 50]
   const inLane = (lane: StageText['lane']) =>
     STAGES.filter((stage) => known(STAGE_TEXTS, stage, 'stage').lane === lane)
-  const down = (from: Area, to: Area) =>
-    svg.arrow([
-      [middleOf(from), bottomOf(from)],
-      [middleOf(from), to.y],
-    ])
+  const down = (from: Area, to: Area) => svg.arrow([middleOf(from), bottomOf(from)], [middleOf(from), to.y])
   const out = (from: Area, ways: readonly string[]) => {
-    svg.arrow(
-      [
-        [rightOf(from), centerOf(from)],
-        [rightOf(from) + 34, centerOf(from)],
-      ],
-      true,
-    )
+    svg.dashedArrow([rightOf(from), centerOf(from)], [rightOf(from) + 34, centerOf(from)])
     ways.forEach((way, index) => {
       svg.text(rightOf(from) + 42, centerOf(from) + 5 + (index - (ways.length - 1) / 2) * 20, way, 'muted')
     })
@@ -133,8 +124,7 @@ function verificationWay(): string {
     return card
   }
   for (const stage of inLane('before')) {
-    const { title, note } = STAGE_TEXTS[stage]
-    out(next({ name: stage, ...textOf(title, note) }), [refusal('invalid_api_key')])
+    out(next({ name: stage, ...STAGE_TEXTS[stage] }), [refusal('invalid_api_key')])
   }
   for (const { out: ways, ...content } of UNTIMED) out(next(content), ways)
 
@@ -159,11 +149,11 @@ function verificationWay(): string {
     rightWidth - 28,
     `${refusal('face_not_found')} and others, where no face can be used`,
   )
-  svg.arrow([
+  svg.arrow(
     [rightOf(last) - 30, bottomOf(last)],
     [rightOf(last) - 30, engineTop + 60],
     [right, engineTop + 60],
-  ])
+  )
   const meanwhile = svg.card(left, engineTop + 96, leftWidth - 50, {
     title: 'Meanwhile, in the service',
     note: 'The reference is opened, and what is remembered of earlier captures, to find a replay.',
@@ -172,25 +162,12 @@ function verificationWay(): string {
   const after = inLane('after')
   const first = after[0]!
   const top = Math.max(bottomOf(meanwhile) + gap, bottomOf(engine) - 70)
-  last = svg.card(left, top, leftWidth - 50, {
-    name: first,
-    ...textOf(STAGE_TEXTS[first].title, STAGE_TEXTS[first].note),
-  })
+  last = svg.card(left, top, leftWidth - 50, { name: first, ...STAGE_TEXTS[first] })
   down(meanwhile, last)
-  svg.arrow([
-    [right, centerOf(last)],
-    [rightOf(last), centerOf(last)],
-  ])
-  for (const stage of after.slice(1)) {
-    const { title, note } = STAGE_TEXTS[stage]
-    next({ name: stage, ...textOf(title, note) })
-  }
+  svg.arrow([right, centerOf(last)], [rightOf(last), centerOf(last)])
+  for (const stage of after.slice(1)) next({ name: stage, ...STAGE_TEXTS[stage] })
   next({ title: 'Your backend has the verdict', tone: 'accent' })
   return svg.toString()
-}
-
-function textOf(title: string, note?: string) {
-  return note === undefined ? { title } : { title, note }
 }
 
 const WAY: Drawing = {
@@ -279,20 +256,17 @@ function keys(): string {
     svg.frame({ x: second + 12, y: middle - height / 2, width: secondWidth - 24, height }, 'plain')
     svg.text(second + 24, middle + 5, name, 'name')
     const from = rightOf(keyring) - 12
-    for (const card of cards)
-      svg.arrow(
+    for (const card of cards) {
+      const bend = from + 30
+      const bends: Point[] =
         cards.length === 1
-          ? [
-              [from, middle],
-              [third, middle],
-            ]
+          ? []
           : [
-              [from, middle],
-              [from + 30, middle],
-              [from + 30, centerOf(card)],
-              [third, centerOf(card)],
-            ],
-      )
+              [bend, middle],
+              [bend, centerOf(card)],
+            ]
+      svg.arrow([from, middle], ...bends, [third, centerOf(card)])
+    }
   }
   const wrapping = rows.find(({ name }) => name === 'wrapping')!
   const epoch = svg.card(first, top, firstWidth, {
@@ -302,23 +276,14 @@ function keys(): string {
     tone: 'partly',
     isDashed: true,
   })
-  svg.arrow(
-    [
-      [rightOf(epoch), wrapping.middle],
-      [second + 12, wrapping.middle],
-    ],
-    true,
-  )
+  svg.dashedArrow([rightOf(epoch), wrapping.middle], [second + 12, wrapping.middle])
   const master = svg.card(first, bottomOf(epoch) + 50, firstWidth, {
     title: 'Master key',
     note: 'Opens the working keys. Without it nothing can be read: back it up once.',
     holder: 'you, in a file or a key management service',
     tone: 'partly',
   })
-  svg.arrow([
-    [rightOf(master), centerOf(master)],
-    [second, centerOf(master)],
-  ])
+  svg.arrow([rightOf(master), centerOf(master)], [second, centerOf(master)])
   return svg.toString()
 }
 
@@ -385,49 +350,37 @@ function captureSessionStates(): string {
   })
   const underWay = card(second, left, top, leftWidth, y - 44 - 30 - top)
   const middle = middleOf(open)
-  for (const [from, to] of [
-    [start, open],
-    [open, underWay],
-  ] as const)
-    svg.arrow([
-      [middle, bottomOf(from)],
-      [middle, to.y],
-    ])
+  svg.arrow([middle, bottomOf(start)], [middle, open.y])
+  svg.arrow([middle, bottomOf(open)], [middle, underWay.y])
   svg.text(middle + 12, bottomOf(open) + 33, 'A browser opens the link', 'muted')
   for (const { state, end } of endCards) {
     const isLast = state === ends.at(-1)
     const at = isLast ? centerOf(end) - 24 : centerOf(end)
-    svg.arrow([
-      [rightOf(underWay), at],
-      [end.x, at],
-    ])
+    svg.arrow([rightOf(underWay), at], [end.x, at])
     svg.paragraph(rightOf(underWay) + 12, at + 20, end.x - rightOf(underWay) - 30, known(ENDS, state, 'end'))
   }
   const late = endCards.at(-1)!.end
-  svg.arrow([
+  svg.arrow(
     [left + 16, bottomOf(open)],
     [left + 16, bottomOf(open) + 20],
     [left - 24, bottomOf(open) + 20],
     [left - 24, bottomOf(late) - 8],
     [late.x, bottomOf(late) - 8],
-  ])
+  )
   const done = endCards[0]!.end
-  svg.arrow(
-    [
-      [rightOf(late), centerOf(late)],
-      [rightOf(late) + 20, centerOf(late)],
-      [rightOf(late) + 20, centerOf(done)],
-      [rightOf(done), centerOf(done)],
-    ],
-    true,
+  svg.dashedArrow(
+    [rightOf(late), centerOf(late)],
+    [rightOf(late) + 20, centerOf(late)],
+    [rightOf(late) + 20, centerOf(done)],
+    [rightOf(done), centerOf(done)],
   )
   const again = centerOf(done) + 98
-  svg.arrow([
+  svg.arrow(
     [rightOf(underWay), again],
     [rightOf(underWay) + 28, again],
     [rightOf(underWay) + 28, again + 30],
     [rightOf(underWay), again + 30],
-  ])
+  )
   svg.text(rightOf(underWay) + 38, again + 20, 'Failed: another try', 'muted')
   svg.paragraph(
     left,
@@ -452,8 +405,6 @@ interface Fate {
   title: string
   note: string
   tone: Tone
-  /** Whether each table is explained. */
-  isExplained: boolean
 }
 
 const FATES = {
@@ -461,32 +412,27 @@ const FATES = {
     title: 'Deleted',
     note: 'The data key goes with the user’s row: nothing here that was sealed under it can be opened again.',
     tone: 'lost',
-    isExplained: true,
   },
-  withUser: { title: 'Deleted with the user’s row', note: '', tone: 'lost', isExplained: true },
+  withUser: { title: 'Deleted with the user’s row', note: '', tone: 'lost' },
   emptied: {
     title: 'Emptied',
     note: 'The row stays, without content and without user.',
     tone: 'partly',
-    isExplained: true,
   },
   unnamed: {
     title: 'Kept without a name',
     note: 'The pseudonym that names the user is lost with the data key; the sandbox’s index of the user is taken out.',
     tone: 'partly',
-    isExplained: true,
   },
   written: {
     title: 'Written by the erasure',
     note: 'It finds the user for 24 hours, so that a repeat gets the same receipt.',
     tone: 'good',
-    isExplained: true,
   },
   left: {
     title: 'Left as it is: about no user',
     note: 'The installation, tenants, people of the dashboard, counts, texts for all',
     tone: 'plain',
-    isExplained: false,
   },
 } satisfies Record<string, Fate>
 type FateName = keyof typeof FATES
@@ -537,10 +483,11 @@ function erasure(): string {
   })
   let y = bottomOf(start) + 18
   let from = bottomOf(start)
-  for (const [fate, { title, note, tone, isExplained }] of Object.entries(FATES) as Array<[FateName, Fate]>) {
+  for (const [fate, { title, note, tone }] of Object.entries(FATES) as Array<[FateName, Fate]>) {
     const tables = tablesWith(tablesOf())
       .filter((table) => fateOf(table) === fate)
       .map(({ name }) => name)
+    const isExplained = fate !== 'left'
     const columns = isExplained ? 2 : 4
     const columnWidth = Math.floor((width - 24) / columns)
     const rows = Math.ceil(tables.length / columns)
@@ -565,12 +512,7 @@ function erasure(): string {
         svg.text(textX, base, text, 'muted')
       })
     }
-    if (fate !== 'left')
-      svg.arrow([
-        [spine, from],
-        [spine, y + 24],
-        [left, y + 24],
-      ])
+    if (isExplained) svg.arrow([spine, from], [spine, y + 24], [left, y + 24])
     from = y + 24
     y = bottomOf(group) + 14
   }

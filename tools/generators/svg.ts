@@ -1,23 +1,7 @@
 /** Writes drawings as SVG: cards, groups, arrows and wrapped text, in the colors of a light and a dark page. */
 import { escapeHtml } from '../../src/lib/escape-html.js'
 
-/** The kinds of cards. The reader sees them as colors, so the text has to say the same. */
-export type Tone = 'plain' | 'accent' | 'lost' | 'partly' | 'good'
-
-interface Look {
-  fill: string
-  stroke: string
-}
-
-interface Theme {
-  page: string
-  text: string
-  muted: string
-  line: string
-  tones: Record<Tone, Look>
-}
-
-const LIGHT: Theme = {
+const LIGHT = {
   page: '#ffffff',
   text: '#1b2230',
   muted: '#4c566b',
@@ -30,7 +14,7 @@ const LIGHT: Theme = {
     good: { fill: '#e8f6ed', stroke: '#3b9359' },
   },
 }
-const DARK: Theme = {
+const DARK: typeof LIGHT = {
   page: '#0e1117',
   text: '#e8ebf2',
   muted: '#a9b3c4',
@@ -44,6 +28,9 @@ const DARK: Theme = {
   },
 }
 
+/** The kinds of cards. The reader sees them as colors, so the text has to say the same. */
+export type Tone = keyof typeof LIGHT.tones
+
 const SANS = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif"
 const MONO = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 const SIZE = 14
@@ -51,6 +38,7 @@ const LINE = 19
 /** Distance of text from the edge of its card. */
 const PADDING = 12
 const HEAD = 7
+const DASHES = ' stroke-dasharray="5 4"'
 /** Space between text and the edge of the drawing. */
 export const MARGIN = 20
 
@@ -77,7 +65,7 @@ interface CardContent {
   height?: number
 }
 
-type Point = readonly [x: number, y: number]
+export type Point = readonly [x: number, y: number]
 
 export const middleOf = ({ x, width }: Area) => Math.round(x + width / 2)
 export const centerOf = ({ y, height }: Area) => Math.round(y + height / 2)
@@ -101,8 +89,8 @@ export class Svg {
     const titleRoom = room - (name ? widthOf(name, 'name') + PADDING : 0)
     const lines = [
       ...linesOf(title, titleRoom, 'title'),
-      ...(note ? linesOf(note, room, 'muted') : []),
-      ...(holder ? linesOf(`Held by ${holder}`, room, 'text') : []),
+      ...linesOf(note, room, 'muted'),
+      ...linesOf(holder && `Held by ${holder}`, room, 'text'),
     ]
     const height = Math.max(content.height ?? 0, lines.length * LINE + 2 * PADDING - 4)
     const area = this.frame({ x, y, width, height }, tone, isDashed)
@@ -118,22 +106,16 @@ export class Svg {
     const { fill, stroke } = LIGHT.tones[tone]
     const { x, y, width, height } = area
     this.shapes.push(
-      `<rect class="${tone}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8" fill="${fill}" stroke="${stroke}" stroke-width="1.5"${isDashed ? ' stroke-dasharray="5 4"' : ''}/>`,
+      `<rect class="${tone}" x="${x}" y="${y}" width="${width}" height="${height}" rx="8" fill="${fill}" stroke="${stroke}" stroke-width="1.5"${isDashed ? DASHES : ''}/>`,
     )
-    this.reach(bottomOf(area))
+    this.bottom = Math.max(this.bottom, bottomOf(area))
     return area
   }
 
   /** One line of text. @param y of its base line */
-  text(
-    x: number,
-    y: number,
-    text: string,
-    kind: Kind = 'text',
-    anchor: 'start' | 'middle' | 'end' = 'start',
-  ): void {
+  text(x: number, y: number, text: string, kind: Kind = 'text', anchor: 'start' | 'end' = 'start'): void {
     const extent = widthOf(text, kind)
-    const left = anchor === 'start' ? x : anchor === 'middle' ? x - extent / 2 : x - extent
+    const left = anchor === 'start' ? x : x - extent
     if (left < 4 || left + extent > this.width - 4)
       throw new Error(`"${text}" does not fit into the drawing: make its place wider, or the text shorter`)
     const color = kind === 'muted' ? LIGHT.muted : LIGHT.text
@@ -143,26 +125,31 @@ export class Svg {
     this.shapes.push(
       `<text class="${kind}" x="${x}" y="${y}" fill="${color}"${font}${weight}${from}>${escapeHtml(text)}</text>`,
     )
-    this.reach(y + 6)
+    this.bottom = Math.max(this.bottom, y + 6)
   }
 
-  /** Wrapped lines of text. @returns the base line after the last */
-  paragraph(x: number, y: number, width: number, text: string, kind: Kind = 'muted'): number {
-    const lines = wrapped(text, width, kind)
-    lines.forEach((line, index) => {
+  /** Wrapped lines of text. @param y of the first base line */
+  paragraph(x: number, y: number, width: number, text: string, kind: Kind = 'muted'): void {
+    for (const [index, line] of wrapped(text, width, kind).entries())
       this.text(x, y + index * LINE, line, kind)
-    })
-    return y + lines.length * LINE
   }
 
   /** A line through the points, with its head at the last one. Its last piece is level or upright. */
-  arrow(points: readonly Point[], isDashed = false): void {
+  arrow(...points: Point[]): void {
+    this.drawArrow(points, '')
+  }
+
+  dashedArrow(...points: Point[]): void {
+    this.drawArrow(points, DASHES)
+  }
+
+  private drawArrow(points: readonly Point[], dashes: string): void {
     const [x, y] = points.at(-1)!
     const [fromX, fromY] = points.at(-2)!
     const [dx, dy] = [Math.sign(x - fromX), Math.sign(y - fromY)]
     const path = [...points.slice(0, -1), [x - dx * HEAD, y - dy * HEAD] as Point]
     this.shapes.push(
-      `<path class="line" d="M${path.map((point) => point.join(' ')).join(' L')}" fill="none" stroke="${LIGHT.line}" stroke-width="1.5"${isDashed ? ' stroke-dasharray="5 4"' : ''}/>`,
+      `<path class="line" d="M${path.map((point) => point.join(' ')).join(' L')}" fill="none" stroke="${LIGHT.line}" stroke-width="1.5"${dashes}/>`,
       `<path class="head" d="M${x} ${y} L${x - dx * HEAD - dy * 4} ${y - dy * HEAD - dx * 4} L${x - dx * HEAD + dy * 4} ${y - dy * HEAD + dx * 4} Z" fill="${LIGHT.line}"/>`,
     )
   }
@@ -186,10 +173,6 @@ ${this.shapes.join('\n')}
 </svg>
 `
   }
-
-  private reach(y: number): void {
-    this.bottom = Math.max(this.bottom, y)
-  }
 }
 
 /** Names of the source that a drawing shows. */
@@ -211,8 +194,8 @@ function darkRules(): string[] {
   ]
 }
 
-function linesOf(text: string, width: number, kind: Kind): Array<[kind: Kind, text: string]> {
-  return wrapped(text, width, kind).map((line) => [kind, line])
+function linesOf(text: string | undefined, width: number, kind: Kind): Array<[kind: Kind, text: string]> {
+  return text ? wrapped(text, width, kind).map((line) => [kind, line]) : []
 }
 
 /** Number of lines that a note takes. */
