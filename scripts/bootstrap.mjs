@@ -166,8 +166,7 @@ function docs() {
   const makers = [
     ...['docs', 'openapi', 'postman', 'client/vectors', 'client/guides', 'client/sdk-reference'],
     ...['client/typed-actions', 'docs-drawings', 'features/evidence/evidence-document'],
-    ...['evaluation/accuracy-page', 'evaluation/quality-page', 'bench/figures', 'ledger/ledger'],
-    ...['ceilings', 'witnesses/witnesses'],
+    ...['bench/figures', 'ledger/ledger', 'ceilings', 'witnesses/witnesses'],
   ]
   const files = makers.map((name) => `test/${name}.test.ts`)
   // One after the other: some pages have parts of two makers.

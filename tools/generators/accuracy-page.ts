@@ -1,25 +1,20 @@
 /** The tables of docs/accuracy.md, from the calibrations that come with the packs. */
 
-import type { CalibrationPoint } from '../../models/pack/calibration.js'
 import { markdownTable } from '../../src/lib/markdown-table.js'
 import { type CalibratedPack, shippedCalibration } from '../pack-builders/calibration/shipped.js'
+import { exponential, falseMatches, missed, PACKS, pointAt, SERVING } from './figures/accuracy.js'
 
-const PACKS: readonly CalibratedPack[] = ['standard', 'recommended', 'baseline']
-/** Packs for operation, whose groups and turns are shown. */
-const SERVING: readonly CalibratedPack[] = ['standard', 'recommended']
 /** Rates of the table of thresholds; `models/` has the points between. */
 const FMRS = [1e-3, 1e-4, 5e-5, 2e-5]
-/** The rate that is asked for where nobody says anything else. */
-const DEFAULT_FMR = 1e-4
 /** Turns of the table. A picture turned by 270° gives what one turned by 90° does. */
 const TURNS_SHOWN = [0, 30, 45, 90, 180]
 
 export function accuracyTables(): string {
-  const evaluated = pointAt(shippedCalibration('baseline').points, DEFAULT_FMR)
+  const evaluated = pointAt(shippedCalibration('baseline').points)
   return [
     '### Rates and thresholds',
     pointsTable(),
-    `\`baseline\`, for evaluation only, at 1e-4: threshold ${evaluated.threshold.toFixed(4)}, measured FMR ${withInterval(evaluated)}, missed ${missed(evaluated)}. Photos without a face, of which each genuine pair counts as missed: ${PACKS.map((pack) => `${shippedCalibration(pack).data.failed_to_acquire} with \`${pack}\``).join(', ')}.`,
+    `\`baseline\`, for evaluation only, at 1e-4: threshold ${evaluated.threshold.toFixed(4)}, measured FMR ${falseMatches(evaluated)}, missed ${missed(evaluated)}. Photos without a face, of which each genuine pair counts as missed: ${PACKS.map((pack) => `${shippedCalibration(pack).data.failed_to_acquire} with \`${pack}\``).join(', ')}.`,
     '### Groups of people',
     'At 1e-4. A cell has the measured FMR among pairs of strangers within the group, their number, and the share of genuine pairs that were missed.',
     groupsTable(),
@@ -37,7 +32,7 @@ function pointsTable(): string {
         row === 0 ? `\`${pack}\`` : '',
         exponential(rate),
         point.threshold.toFixed(4),
-        withInterval(point),
+        falseMatches(point),
         missed(point),
       ]
     }),
@@ -54,8 +49,8 @@ function groupsTable(): string {
       const { impostor_pairs, points } = shippedCalibration(pack).groups.find(
         (one) => one.label === label && one.group === group,
       )!
-      const point = pointAt(points, DEFAULT_FMR)
-      return `${withInterval(point)} of ${impostor_pairs}; missed ${missed(point)}`
+      const point = pointAt(points)
+      return `${falseMatches(point)} of ${impostor_pairs}; missed ${missed(point)}`
     }),
   ])
   return markdownTable(['Group', 'people', ...SERVING.map((pack) => `\`${pack}\``)], rows)
@@ -69,9 +64,9 @@ function turnsTable(): string {
     .map(({ degrees }) => [
       `${degrees}°`,
       ...SERVING.map((pack) => {
-        const { threshold } = pointAt(shippedCalibration(pack).points, DEFAULT_FMR)
+        const { threshold } = pointAt(shippedCalibration(pack).points)
         const { photos, refused, points } = turnsOf(pack).find((turn) => turn.degrees === degrees)!
-        return `${refused} of ${photos}; ${withInterval(points.find((point) => point.threshold === threshold)!)}`
+        return `${refused} of ${photos}; ${falseMatches(points.find((point) => point.threshold === threshold)!)}`
       }),
     ])
   return markdownTable(['Turned by', ...SERVING.map((pack) => `\`${pack}\``)], rows)
@@ -84,27 +79,4 @@ function pairsOfTurns(): number {
   )
   if (others.length > 0) throw new Error('The turned pictures of the packs make different numbers of pairs.')
   return pairs!
-}
-
-function pointAt<T extends { fmr: number }>(points: readonly T[], rate: number): T {
-  return points.find(({ fmr }) => fmr === rate)!
-}
-
-function withInterval({
-  measured_fmr,
-  fmr_ci95,
-}: Pick<CalibrationPoint, 'measured_fmr' | 'fmr_ci95'>): string {
-  return `${exponential(measured_fmr!)} (${fmr_ci95.map(exponential).join(' to ')})`
-}
-
-function missed({ fnmr, fnmr_ci95: [low, high] }: Pick<CalibrationPoint, 'fnmr' | 'fnmr_ci95'>): string {
-  return `${percent(fnmr!)} % (${percent(low)} to ${percent(high)})`
-}
-
-function percent(rate: number): string {
-  return (100 * rate).toFixed(1)
-}
-
-function exponential(rate: number): string {
-  return rate === 0 ? '0' : rate.toExponential(1).replace('.0e', 'e')
 }

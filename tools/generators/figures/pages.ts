@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { packageFile } from '../../../src/lib/package-root.js'
 import { pagesOfProse } from '../../../test/support/plain-prose.js'
+import { accuracyTables } from '../accuracy-page.js'
+import { qualityLines } from '../quality-page.js'
 import { accuracyFigures } from './accuracy.js'
 import { hasFigures } from './markers.js'
 import { type Results, readResult, readResults } from './results.js'
@@ -9,7 +11,13 @@ import { soakFigures } from './soak.js'
 import { speedFigures } from './speed.js'
 
 export function figuresOf(results: Results = readResults()): Record<string, string> {
-  return { ...speedFigures(results), ...soakFigures(readResult('soak')), ...accuracyFigures() }
+  return {
+    ...speedFigures(results),
+    ...soakFigures(readResult('soak')),
+    ...accuracyFigures(),
+    calibrations: accuracyTables(),
+    quality: qualityLines(),
+  }
 }
 
 /** Paths of the pages with markers, inside the repository. */
