@@ -1,9 +1,8 @@
 /** Scores of all pairs from existing embeddings: every pair within a person, and pairs between people. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import { kernels } from '../../src/biometrics/kernels/kernels.js'
-import { dot, normalizeLength } from '../../src/biometrics/kernels/vector-math.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import type { DataSet, ListedPair } from './data-set.js'
+import { groupEnds, scanRows } from './scan-rows.js'
 
 /** `one`: everybody's first usable photo, each against each. `all`: every usable photo against those of all others. */
 export type ImpostorProtocol = 'one' | 'all'
@@ -102,14 +101,10 @@ function eachAgainstEach(
   const { photos, people } = data
   const rows = photos.flatMap(({ person }, photo) => (embeddings[photo] ? [{ photo, person }] : []))
   const taken = protocol === 'all' ? rows : rows.filter(({ person }, i) => rows[i - 1]?.person !== person)
-  const personOf = Uint32Array.from(taken, ({ person }) => person)
   const photoOf = Uint32Array.from(taken, ({ photo }) => photo)
   const photosOf = new Uint32Array(people.length)
   for (const { person } of taken) photosOf[person]!++
-  /** Row at which the photos of the next person begin: rows of one person are adjacent. */
-  const nextPerson = Uint32Array.from(taken)
-  for (let i = taken.length - 1; i >= 0; i--)
-    nextPerson[i] = personOf[i + 1] === personOf[i] ? nextPerson[i + 1]! : i + 1
+  const nextPerson = groupEnds(Uint32Array.from(taken, ({ person }) => person))
   const count = nextPerson.reduce((sum, next) => sum + taken.length - next, 0)
   const unusable = people.length - photosOf.reduce((sum, n) => sum + Math.min(n, 1), 0)
   return {
@@ -143,9 +138,7 @@ function lost({ photos, people }: DataSet, compared: number): number {
   return (photos.length ** 2 - squares) / 2 - compared
 }
 
-/** Rows that fit into a core's own cache are compared with many queries before the next ones are fetched. */
-const BLOCK_BYTES = 128 * 1024
-
+/** The scores of rows with those of later people, row by row. */
 function scan(
   photoOf: Uint32Array,
   nextPerson: Uint32Array,
@@ -153,35 +146,15 @@ function scan(
   embeddings: Embeddings,
   pack: ModelPack,
 ): Float64Array {
-  const { dimensions, metric } = pack.manifest.embedder
-  const rows = new Float32Array(photoOf.length * dimensions)
-  for (const [row, photo] of photoOf.entries()) {
-    const embedding = embeddings[photo]!.slice()
-    if (metric === 'cosine') normalizeLength(embedding)
-    rows.set(embedding, row * dimensions)
-  }
-  const row = (i: number, end = i + 1) => rows.subarray(i * dimensions, end * dimensions)
-  const squares = Float64Array.from(photoOf, (_, i) => dot(row(i), row(i)))
   const starts = new Float64Array(photoOf.length)
   for (let i = 1; i < starts.length; i++) starts[i] = starts[i - 1]! + photoOf.length - nextPerson[i - 1]!
-
   const scores = new Float64Array(count)
-  const block = Math.max(1, Math.floor(BLOCK_BYTES / (4 * dimensions)))
-  const products = new Float32Array(block)
-  for (let from = 0; from < photoOf.length; from += block) {
-    const end = Math.min(from + block, photoOf.length)
-    for (let i = 0; i < end && nextPerson[i]! < end; i++) {
-      const first = Math.max(from, nextPerson[i]!)
-      const out = products.subarray(0, end - first)
-      kernels.dotMany(row(i), row(first, end), out)
-      const at = starts[i]! + first - nextPerson[i]!
-      if (metric === 'cosine') scores.set(out, at)
-      else
-        for (const [k, product] of out.entries()) {
-          const squared = Math.max(0, squares[i]! + squares[first + k]! - 2 * product)
-          scores[at + k] = 1 - Math.sqrt(squared) / 2
-        }
-    }
-  }
+  scanRows(
+    pack,
+    Array.from(photoOf, (photo) => embeddings[photo]!),
+    nextPerson,
+    new Uint32Array(photoOf.length).fill(photoOf.length),
+    (row, first, found) => scores.set(found, starts[row]! + first - nextPerson[row]!),
+  )
   return scores
 }

@@ -1,8 +1,7 @@
 /** Scores of every pair of users of one tenant, as a histogram and the pairs with the highest scores. Users of two tenants are never compared. */
 import type { ModelPack } from '../../models/pack/model-pack.js'
-import { kernels } from '../../src/biometrics/kernels/kernels.js'
-import { dot, normalizeLength } from '../../src/biometrics/kernels/vector-math.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
+import { groupEnds, scanRows } from './scan-rows.js'
 import type { Tail } from './score-curve.js'
 
 /** Embeddings of users, those of one tenant together. */
@@ -33,17 +32,18 @@ const MIN_TAIL = 400
 /** Tolerance of a score in single precision: a pair just below the tail may in truth be in it. */
 const TOLERANCE = 1e-5
 
-export function strangerPairs({ pack, embeddings, tenantOf }: UserVectors): StrangerPairs {
+export function strangerPairs(users: UserVectors): StrangerPairs {
+  const { pack, embeddings, tenantOf } = users
   const histogram = new Uint32Array(HISTOGRAM_BINS)
   let pairs = 0
-  scan(pack, embeddings, tenantOf, (_, __, score) => {
+  scan(users, (_, __, score) => {
     histogram[binOf(score)]!++
     pairs++
   })
   const wanted = Math.min(pairs, Math.max(MIN_TAIL, Math.ceil(TAIL_SHARE * pairs)))
   const lowest = lowestOf(histogram, wanted)
   const found: Array<[score: number, p: number, q: number]> = []
-  scan(pack, embeddings, tenantOf, (p, q, score) => {
+  scan(users, (p, q, score) => {
     if (score < lowest - TOLERANCE) return
     const exact = scoreOf(pack, embeddings[p]!, embeddings[q]!)
     if (exact >= lowest) found.push([exact, p, q])
@@ -83,43 +83,13 @@ function countWith(tenantOf: readonly number[], weights: ArrayLike<number>): num
   return (sums.reduce((all, sum) => all + sum ** 2, 0) - squares) / 2
 }
 
-/** Rows that fit into a core's own cache are compared with many queries before the next ones are fetched. */
-const BLOCK_BYTES = 128 * 1024
-
-/** Visits every pair of users of one tenant once, with the score in single precision. The copies of the embeddings are wiped. */
+/** Visits every pair of users of one tenant once, with the score in single precision. */
 function scan(
-  pack: ModelPack,
-  embeddings: readonly Float32Array[],
-  tenantOf: readonly number[],
+  { pack, embeddings, tenantOf }: UserVectors,
   visit: (p: number, q: number, score: number) => void,
 ): void {
-  const { dimensions, metric } = pack.manifest.embedder
-  const rows = new Float32Array(embeddings.length * dimensions)
-  for (const [user, embedding] of embeddings.entries()) rows.set(embedding, user * dimensions)
-  const row = (user: number, end = user + 1) => rows.subarray(user * dimensions, end * dimensions)
-  if (metric === 'cosine') for (let user = 0; user < embeddings.length; user++) normalizeLength(row(user))
-  const squares = Float64Array.from(embeddings, (_, user) => dot(row(user), row(user)))
-  const block = Math.max(1, Math.floor(BLOCK_BYTES / (4 * dimensions)))
-  const products = new Float32Array(block)
-  for (let from = 0; from < embeddings.length; from += block) {
-    const end = Math.min(from + block, embeddings.length)
-    for (let p = 0; p < end - 1; p++) {
-      const first = Math.max(from, p + 1)
-      // Users of one tenant stand together: beyond the first user of the next tenant, none is compared.
-      if (tenantOf[first] !== tenantOf[p]) continue
-      const out = products.subarray(0, end - first)
-      kernels.dotMany(row(p), row(first, end), out)
-      for (let k = 0; k < out.length && tenantOf[first + k] === tenantOf[p]; k++) {
-        const q = first + k
-        visit(
-          p,
-          q,
-          metric === 'cosine'
-            ? out[k]!
-            : 1 - Math.sqrt(Math.max(0, squares[p]! + squares[q]! - 2 * out[k]!)) / 2,
-        )
-      }
-    }
-  }
-  rows.fill(0)
+  const next = Uint32Array.from(embeddings.keys(), (user) => user + 1)
+  scanRows(pack, embeddings, next, groupEnds(tenantOf), (p, first, scores) => {
+    for (let k = 0; k < scores.length; k++) visit(p, first + k, scores[k]!)
+  })
 }
