@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { IMAGE_ERROR_CODES } from '../../src/biometrics/biometric-error.js'
-import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/dispatcher.js'
 import { Engine } from '../../src/biometrics/engine/engine.js'
 import { BiometricError, type EngineOptions } from '../../src/biometrics/types.js'
 import type { DataSet } from './data-set.js'
 import type { EmbeddingCache, PhotoResult } from './embedding-cache.js'
+import { anyone, forEachBusily } from './engine-work.js'
 import { yawOf } from './head-pose.js'
 
 export type EmbedProgress = (done: number, total: number, photo: string) => void
@@ -22,11 +22,9 @@ export async function embedPhotos(
   const results = new Array<PhotoResult>(data.photos.length)
   /** The engine, started by the first photo that is not cached yet. */
   let engine: Promise<Engine> | null = null
-  let [next, done] = [0, 0]
-  const work = async () => {
-    while (next < data.photos.length) {
-      const index = next++
-      const { path } = data.photos[index]!
+  let done = 0
+  try {
+    await forEachBusily(data.photos, options, async ({ path }, index) => {
       const bytes = await readFile(resolve(data.folder, path))
       const key = createHash('sha256').update(bytes).digest('hex')
       let result = cache.get(key)
@@ -37,14 +35,8 @@ export async function embedPhotos(
       }
       results[index] = result
       onProgress(++done, data.photos.length, path)
-    }
-  }
-  // One task more than the workers may hold, so that none of them waits for the disk.
-  const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
-  try {
-    await Promise.all(Array.from({ length: callers }, work))
+    })
   } finally {
-    next = data.photos.length
     await (await (engine as Promise<Engine> | null))?.close()
   }
   return results
@@ -52,9 +44,8 @@ export async function embedPhotos(
 
 async function embed(engine: Engine, bytes: Uint8Array): Promise<PhotoResult> {
   const provider = engine.health().provider.active
-  const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
   try {
-    const { embedding, quality, faces, landmarks } = (await engine.verify([bytes], anyone)).sample
+    const { embedding, quality, faces, landmarks } = (await engine.verify([bytes], anyone(engine))).sample
     const yawDegrees = landmarks && yawOf(landmarks)
     const { components } = quality
     const face = { yawDegrees, components, isAmbiguous: !faces.isLargestCentral }

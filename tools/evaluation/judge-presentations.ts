@@ -4,12 +4,12 @@ import { resolve } from 'node:path'
 import type { Guidance } from '../../clients/capture/guidance-codes.js'
 import { type ModelPack, thresholdForFmr } from '../../models/pack/model-pack.js'
 import { IMAGE_ERROR_CODES } from '../../src/biometrics/biometric-error.js'
-import { DEFAULT_TASKS_PER_WORKER } from '../../src/biometrics/engine/dispatcher.js'
 import { Engine } from '../../src/biometrics/engine/engine.js'
 import { scoreOf } from '../../src/biometrics/pipeline/judge/match.js'
 import { BiometricError, type EngineOptions } from '../../src/biometrics/types.js'
 import { judgeFilm } from '../../src/features/challenges/film/exports.js'
 import type { EmbedProgress } from './embed-photos.js'
+import { anyone, forEachBusily } from './engine-work.js'
 import { type PadData, PadDataError, type Presentation } from './pad-data.js'
 
 /** Result of the liveness check for a presentation. */
@@ -38,24 +38,16 @@ export async function judgePresentations(
   const engine = await Engine.start(options)
   const { presentations } = data
   const judgements = new Array<Judgement>(presentations.length)
-  let [next, done] = [0, 0]
+  let done = 0
   try {
     assertCanJudge(engine.pack, presentations)
     const judge = new PresentationJudge(engine, data.folder, thresholdForFmr(engine.pack, fmr).threshold)
-    const work = async () => {
-      while (next < presentations.length) {
-        const index = next++
-        const presentation = presentations[index]!
-        judgements[index] = await judge.judge(presentation)
-        onProgress(++done, presentations.length, presentation.id)
-      }
-    }
-    // One task more than the workers may hold, so that none of them waits for the disk.
-    const callers = options.workers * (options.tasksPerWorker ?? DEFAULT_TASKS_PER_WORKER) + 1
-    await Promise.all(Array.from({ length: callers }, work))
+    await forEachBusily(presentations, options, async (presentation, index) => {
+      judgements[index] = await judge.judge(presentation)
+      onProgress(++done, presentations.length, presentation.id)
+    })
     return { pack: engine.pack, judgements }
   } finally {
-    next = presentations.length
     await engine.close()
   }
 }
@@ -76,16 +68,13 @@ function assertCanJudge({ manifest, modelId }: ModelPack, presentations: readonl
 }
 
 class PresentationJudge {
-  private readonly anyone: Float32Array
   private readonly references = new Map<string, Promise<Float32Array>>()
 
   constructor(
     private readonly engine: Engine,
     private readonly folder: string,
     private readonly threshold: number,
-  ) {
-    this.anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
-  }
+  ) {}
 
   async judge(presentation: Presentation): Promise<Judgement> {
     const { reference, challenge } = presentation
@@ -102,7 +91,7 @@ class PresentationJudge {
   }
 
   private async byNetwork(frames: Buffer[], claimed: Float32Array | null): Promise<Judgement> {
-    const { sample, score } = await this.engine.verify(frames, claimed ?? this.anyone)
+    const { sample, score } = await this.engine.verify(frames, claimed ?? anyone(this.engine))
     const { liveness } = sample
     const { guidance, passed } = liveness
     return {
@@ -144,7 +133,7 @@ class PresentationJudge {
   private async embed(file: string): Promise<Float32Array> {
     const bytes = await this.read(file)
     try {
-      return (await this.engine.verify([bytes], this.anyone)).sample.embedding
+      return (await this.engine.verify([bytes], anyone(this.engine))).sample.embedding
     } catch (error) {
       if (!(error instanceof BiometricError)) throw error
       throw new PadDataError('reference_unusable', `The reference ${file} cannot be used: ${error.message}`)

@@ -13,6 +13,7 @@ import { likenessToTurned } from '../../src/biometrics/pipeline/networks/upright
 import { BiometricError, type EngineOptions } from '../../src/biometrics/types.js'
 import { calibrate } from './calibrate.js'
 import type { DataSet } from './data-set.js'
+import { anyone, forEachBusily } from './engine-work.js'
 import { exactInterval } from './intervals.js'
 import type { EvaluationRun } from './run-evaluation.js'
 
@@ -35,7 +36,7 @@ type Embeddings = Array<Float32Array | null>
  * @param points thresholds at which false matches are counted
  * @returns null where there are too few people
  */
-export async function measureUpright(
+async function measureUpright(
   data: DataSet,
   engineOptions: EngineOptions,
   points: readonly CalibrationPoint[],
@@ -45,10 +46,7 @@ export async function measureUpright(
 }
 
 /** Embeds turned copies of the first photo of each person. @returns by turn, in the order of people; null where no face was found */
-export async function embedTurned(
-  data: DataSet,
-  engineOptions: EngineOptions,
-): Promise<Map<number, Embeddings>> {
+async function embedTurned(data: DataSet, engineOptions: EngineOptions): Promise<Map<number, Embeddings>> {
   const photos = data.people.map((_, person) => data.photos.find((photo) => photo.person === person)!)
   const byTurn = new Map<number, Embeddings>(TURNS.map((turn) => [turn, []]))
   const jobs = TURNS.flatMap((turn) =>
@@ -58,15 +56,11 @@ export async function embedTurned(
     ...engineOptions,
     limits: { ...engineOptions.limits, acceptTurned: true },
   })
-  const work = async () => {
-    for (let job = jobs.shift(); job; job = jobs.shift()) {
-      const { turn, photo, person } = job
+  try {
+    await forEachBusily(jobs, engineOptions, async ({ turn, photo, person }) => {
       const bytes = await readFile(resolve(data.folder, photo.path))
       byTurn.get(turn)![person] = await embed(engine, await turnedCopy(bytes, turn, person))
-    }
-  }
-  try {
-    await Promise.all(Array.from({ length: engineOptions.workers * 2 }, work))
+    })
     return byTurn
   } finally {
     await engine.close()
@@ -85,9 +79,8 @@ async function turnedCopy(bytes: Buffer, degrees: number, person: number): Promi
 }
 
 async function embed(engine: Engine, bytes: Buffer): Promise<Float32Array | null> {
-  const anyone = new Float32Array(engine.pack.manifest.embedder.dimensions).fill(1)
   try {
-    return (await engine.verify([bytes], anyone)).sample.embedding
+    return (await engine.verify([bytes], anyone(engine))).sample.embedding
   } catch (error) {
     if (error instanceof BiometricError && error.imageIndex !== undefined) return null
     throw error
@@ -140,7 +133,7 @@ const SHRINKAGE = 0.1
  * is not enough, since the embeddings of some packs share a large part.
  * @returns [dimensions] float32 of length 1, rising towards `turned`
  */
-export function fisherAxis(upright: readonly Float32Array[], turned: readonly Float32Array[]): Float32Array {
+function fisherAxis(upright: readonly Float32Array[], turned: readonly Float32Array[]): Float32Array {
   const dimensions = upright[0]!.length
   const groups = [upright, turned].map((faces) => {
     const units = faces.map((face) => {

@@ -43,14 +43,11 @@ function list(commands: readonly Command[]): string {
 
 /** Name with its arguments and the names before it, as it is typed behind `countersign`. */
 function nameOf(command: Command): string {
-  const words = [command.registeredArguments.map(argument).join(' ')]
-  for (let at = command; at.parent; at = at.parent) words.unshift(at.name())
-  return words.filter(Boolean).join(' ')
-}
-
-function argument(one: Command['registeredArguments'][number]): string {
-  const text = `${one.name()}${one.variadic ? '...' : ''}`
-  return one.required ? `<${text}>` : `[${text}]`
+  return command
+    .createHelp()
+    .commandUsage(command)
+    .replace(/^countersign /, '')
+    .replace(' [options]', '')
 }
 
 function leaves(command: Command): Command[] {

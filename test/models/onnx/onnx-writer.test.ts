@@ -6,7 +6,11 @@ import { OnnxGraph } from '../../../tools/pack-builders/onnx/onnx-writer.js'
 test('a graph with constants, all kinds of attributes and a free dimension runs', async () => {
   const graph = new OnnxGraph('test', 'pad, rectify, flatten')
   const x = graph.input('x', ['N', 1, 1, 2])
-  const padded = graph.node('Pad', [x, graph.int64s('pads', [0, 0, 0, 0, 0, 0, 0, 1])], 'padded')
+  const padded = graph.node(
+    'Pad',
+    [x, graph.integers('pads', [8], BigInt64Array.of(0n, 0n, 0n, 0n, 0n, 0n, 0n, 1n))],
+    'padded',
+  )
   const leaky = graph.node('LeakyRelu', [padded], 'leaky', { alpha: { float: 0.5 } })
   const pooled = graph.node('MaxPool', [leaky], 'pooled', { kernel_shape: { ints: [1, 2] } })
   const flat = graph.node('Flatten', [pooled], 'flat', { axis: { int: 1 } })

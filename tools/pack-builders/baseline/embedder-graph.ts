@@ -128,7 +128,8 @@ function addResidualBlock(
 function addZeros(graph: OnnxGraph, input: string, name: string, channels: number, sizePx: number): string {
   if (channels === 0 && sizePx === 0) return input
   const atStart = [0, 0, 0, 0]
-  const pads = graph.int64s(`${name}/pads`, [...atStart, 0, channels, sizePx, sizePx])
+  const ends = [...atStart, 0, channels, sizePx, sizePx]
+  const pads = graph.integers(`${name}/pads`, [ends.length], BigInt64Array.from(ends, BigInt))
   return graph.node('Pad', [input, pads], name)
 }
 

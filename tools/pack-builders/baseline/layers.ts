@@ -172,7 +172,12 @@ export function addSeparableConvolution(
 }
 
 /** [area, inputs, outputs] to [outputs, inputs, area]. */
-function toOutputMajor(values: Float32Array, area: number, inputs: number, outputs: number): Float64Array {
+export function toOutputMajor(
+  values: Float32Array,
+  area: number,
+  inputs: number,
+  outputs: number,
+): Float64Array {
   const result = new Float64Array(values.length)
   let at = 0
   for (let o = 0; o < outputs; o++) {

@@ -33,9 +33,7 @@ const FIELD = {
 const ATTRIBUTE_TYPE = { float: 1, int: 2, ints: 7 } as const
 const ELEMENT_TYPE = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7 } as const
 
-const FLOAT32_BYTES = 4
-const INT32_BYTES = 4
-const INT64_BYTES = 8
+type Integers = Uint8Array | Int8Array | Int32Array | BigInt64Array
 
 export interface GraphNode {
   opType: string
@@ -121,38 +119,14 @@ export class OnnxGraph {
   /** Adds a float32 constant in row-major order, rounded to float32 here and only here; returns its name. */
   floats(name: string, dims: readonly number[], values: ArrayLike<number>, grid?: ByteGrid): string {
     assertElementCount(name, dims, values.length)
-    const rawData = new Uint8Array(values.length * FLOAT32_BYTES)
-    new Float32Array(rawData.buffer).set(values)
-    // The format is little-endian on every machine.
-    if (endianness() === 'BE') Buffer.from(rawData.buffer).swap32()
+    const rawData = littleEndian(new Float32Array(values))
     return this.constant({ name, elementType: ELEMENT_TYPE.float32, dims, rawData, grid })
   }
 
-  /** Adds a one-dimensional int64 constant and returns its name. */
-  int64s(name: string, values: readonly number[]): string {
-    const rawData = new Uint8Array(values.length * INT64_BYTES)
-    const view = new DataView(rawData.buffer)
-    for (const [i, value] of values.entries()) view.setBigInt64(i * INT64_BYTES, BigInt(value), true)
-    return this.constant({ name, elementType: ELEMENT_TYPE.int64, dims: [values.length], rawData })
-  }
-
-  /** Adds an unsigned 8-bit scalar and returns its name. */
-  uint8(name: string, value: number): string {
-    return this.constant({ name, elementType: ELEMENT_TYPE.uint8, dims: [], rawData: Uint8Array.of(value) })
-  }
-
-  /** Adds an 8-bit constant in row-major order and returns its name. */
-  int8s(name: string, dims: readonly number[], values: Int8Array): string {
+  /** Adds a constant of whole numbers in row-major order, of the type of its array; returns its name. */
+  integers(name: string, dims: readonly number[], values: Integers): string {
     assertElementCount(name, dims, values.length)
-    return this.constant({ name, elementType: ELEMENT_TYPE.int8, dims, rawData: Uint8Array.from(values) })
-  }
-
-  /** Adds a one-dimensional int32 constant and returns its name. */
-  int32s(name: string, values: Int32Array): string {
-    const rawData = new Uint8Array(values.length * INT32_BYTES)
-    const view = new DataView(rawData.buffer)
-    for (const [i, value] of values.entries()) view.setInt32(i * INT32_BYTES, value, true)
-    return this.constant({ name, elementType: ELEMENT_TYPE.int32, dims: [values.length], rawData })
+    return this.constant({ name, elementType: elementTypeOf(values), dims, rawData: littleEndian(values) })
   }
 
   /** Adds a constant of another graph under the same name, once. */
@@ -211,6 +185,20 @@ export class OnnxGraph {
 function assertElementCount(name: string, dims: readonly number[], count: number): void {
   const expected = dims.reduce((product, dim) => product * dim, 1)
   if (count !== expected) throw new TypeError(`constant '${name}' has ${count} values, its shape ${expected}`)
+}
+
+function elementTypeOf(values: Integers) {
+  if (values instanceof Uint8Array) return ELEMENT_TYPE.uint8
+  if (values instanceof Int8Array) return ELEMENT_TYPE.int8
+  return values instanceof Int32Array ? ELEMENT_TYPE.int32 : ELEMENT_TYPE.int64
+}
+
+/** The bytes in the order of the format, which is the same on every machine. */
+function littleEndian(values: Integers | Float32Array): Uint8Array {
+  const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength)
+  if (endianness() === 'LE' || values.BYTES_PER_ELEMENT === 1) return bytes
+  const copy = Buffer.from(bytes)
+  return values.BYTES_PER_ELEMENT === 4 ? copy.swap32() : copy.swap64()
 }
 
 function encodeNode(writer: BinaryWriter, node: GraphNode): void {

@@ -42,7 +42,7 @@ export function quantise(graph: OnnxGraph, ranges: Readonly<Record<string, Range
     scales.set(value, { scale, zero })
     const parameters = [
       result.floats(`${value}/scale`, [], [scale]),
-      result.uint8(`${value}/zero`, zero),
+      result.integers(`${value}/zero`, [], Uint8Array.of(zero)),
     ] as const
     const byte = result.node('QuantizeLinear', [value, ...parameters], `${value}/byte`)
     result.node('DequantizeLinear', [byte, ...parameters], restored(value))
@@ -136,14 +136,14 @@ function quantiseWeights(
     result.node('DequantizeLinear', parameters, name, { axis: { int: 0 } })
   return [
     restore(`${output}/filters/restored`, [
-      result.int8s(`${output}/filters/bytes`, filters.dims, bytes),
+      result.integers(`${output}/filters/bytes`, filters.dims, bytes),
       result.floats(`${output}/filters/scale`, [channels], scales),
-      result.int8s(`${output}/filters/zero`, [channels], new Int8Array(channels).fill(zero)),
+      result.integers(`${output}/filters/zero`, [channels], new Int8Array(channels).fill(zero)),
     ]),
     restore(`${output}/bias/restored`, [
-      result.int32s(`${output}/bias/steps`, biasSteps),
+      result.integers(`${output}/bias/steps`, [channels], biasSteps),
       result.floats(`${output}/bias/scale`, [channels], biasScales),
-      result.int32s(`${output}/bias/zero`, new Int32Array(channels)),
+      result.integers(`${output}/bias/zero`, [channels], new Int32Array(channels)),
     ]),
   ]
 }

@@ -2,6 +2,7 @@
  * Converts MobileFaceNet from TensorFlow Lite to ONNX: planar instead of interleaved, any batch, PReLU in a form that
  * runs fast.
  */
+import { toOutputMajor, windowAttributes } from '../baseline/layers.js'
 import { OnnxGraph } from '../onnx/onnx-writer.js'
 import type { TfliteModel, TfliteOperator } from '../tflite/tflite-model.js'
 
@@ -103,9 +104,7 @@ class Conversion {
       ],
       name,
       {
-        kernel_shape: { ints: [kernelPx, kernelPx] },
-        strides: { ints: [stride, stride] },
-        pads: { ints: [before, before, after, after] },
+        ...windowAttributes(kernelPx, stride, { startPx: before, endPx: after }),
         group: { int: operator.type === 'depthwiseConv2d' ? outputs : 1 },
       },
     )
@@ -121,7 +120,7 @@ class Conversion {
     const isDepthwise = type === 'depthwiseConv2d'
     const [outputs, perOutput] = isDepthwise ? [last, 1] : [first, last]
     const weights = isDepthwise
-      ? channelMajor(constant!, kernelPx ** 2, outputs)
+      ? toOutputMajor(constant!, kernelPx ** 2, 1, outputs)
       : outputMajor(constant!, outputs, kernelPx ** 2, perOutput)
     const divisors = this.divisors.get(inputs[0]!)
     if (divisors) multiplyInputs(weights, divisors, kernelPx ** 2)
@@ -243,9 +242,4 @@ function outputMajor(values: Float32Array, outputs: number, area: number, inputs
     for (let i = 0; i < inputs; i++)
       for (let a = 0; a < area; a++) result[at++] = values[(o * area + a) * inputs + i]!
   return result
-}
-
-/** [area, channels] to [channels, area]. */
-function channelMajor(values: Float32Array, area: number, channels: number): Float64Array {
-  return Float64Array.from(values, (_, at) => values[(at % area) * channels + Math.floor(at / area)]!)
 }
