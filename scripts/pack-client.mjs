@@ -12,19 +12,13 @@ const root = new URL('../', import.meta.url)
 const built = new URL('dist/', root)
 const builtCapture = new URL('clients/capture/', built)
 const target = new URL('dist/client-package/', root)
-const ENTRIES = {
-  '.': 'clients/node/index',
-  './express': 'clients/node/express',
-  './fastify': 'clients/node/fastify',
-  './hono': 'clients/node/hono',
-  './testing': 'clients/node/testing',
-}
-const FRAMEWORKS = ['express', 'fastify', 'hono']
 
-const { version, license, engines, dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
-  readFileSync(new URL('package.json', root), 'utf8'),
-)
-const ofFrameworks = (all) => Object.fromEntries(FRAMEWORKS.map((name) => [name, all[name]]))
+const { version, license, engines, dependencies, peerDependencies, peerDependenciesMeta, exports } =
+  JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+/** The modules of the SDK, by the path from which each is imported. */
+const entries = Object.entries(exports)
+  .filter(([path]) => path.startsWith('./client'))
+  .map(([path, file]) => [path.replace(/^\.\/client/, '.'), file.default.replace(/^\.\/dist\/|\.js$/g, '')])
 const manifest = {
   name: 'countersign-client',
   version,
@@ -37,18 +31,15 @@ const manifest = {
   sideEffects: ['./lib/capture/capture.js'],
   exports: {
     ...Object.fromEntries(
-      Object.entries(ENTRIES).map(([path, file]) => [
-        path,
-        { types: `./lib/${file}.d.ts`, default: `./lib/${file}.js` },
-      ]),
+      entries.map(([path, file]) => [path, { types: `./lib/${file}.d.ts`, default: `./lib/${file}.js` }]),
     ),
     './capture': { types: './lib/clients/capture/capture.d.ts', default: './lib/capture/capture.js' },
     './passkey': { types: './lib/passkey.d.ts', default: './lib/passkey.js' },
     './package.json': './package.json',
   },
   dependencies: { jose: dependencies.jose },
-  peerDependencies: ofFrameworks(peerDependencies),
-  peerDependenciesMeta: ofFrameworks(peerDependenciesMeta),
+  peerDependencies,
+  peerDependenciesMeta,
 }
 
 rmSync(target, { recursive: true, force: true })
@@ -58,7 +49,11 @@ const tsc = fileURLToPath(new URL('node_modules/typescript/bin/tsc', root))
 execFileSync(process.execPath, [tsc, '-p', fileURLToPath(new URL('clients/node', root))], {
   stdio: ['ignore', 2, 2],
 })
-copyTypes(built, Object.values(ENTRIES), 'lib/')
+copyTypes(
+  built,
+  entries.map(([, file]) => file),
+  'lib/',
+)
 copyTypes(built, ['clients/capture/capture'], 'lib/')
 copyTypes(builtCapture, ['passkey'], 'lib/')
 // The compiler indents by four spaces. Indented by tabs and with longer lines, the package is 18 kB smaller.

@@ -18,7 +18,6 @@ import { withCommands } from '../tools/generators/commands-page.js'
 import {
   briefOf,
   configurationPage,
-  documentInDocs,
   errorsPage,
   explanationOf,
   generatedSource,
@@ -51,17 +50,15 @@ function itemsOf(page: string): string[][] {
     .map((line) => /^- ((?:`[^`]*`|[^`:])+): (.*)$/.exec(line.replaceAll('\\<', '<'))!.slice(1))
 }
 
+const textOf = (...path: string[]) => readFileSync(packageFile(...path), 'utf8')
+
 const code = (text: string) => `\`${text}\``
 
 /** Characters without comments. READMEs of services and libraries that people like to read have 6,000 to 11,000. */
 const LONGEST_README = 10_500
 
 describe('docs/errors.md', () => {
-  const page = documentInDocs('errors.md', errorsPage())
-
-  it('is the one that the registry makes (UPDATE_DOCS=1 writes it)', () => {
-    expect(page).toBe(errorsPage())
-  })
+  const page = errorsPage()
 
   it('lists exactly the codes of the registry, with status, message and remedy, under their category', () => {
     const listed: Record<string, unknown> = {}
@@ -84,13 +81,9 @@ describe('docs/errors.md', () => {
 })
 
 describe('docs/operator-errors.md', () => {
-  const page = documentInDocs('operator-errors.md', operatorErrorsPage())
+  const page = operatorErrorsPage()
 
-  it('is the one that the codes of the command line and the dashboard make (UPDATE_DOCS=1 writes it)', () => {
-    expect(page).toBe(operatorErrorsPage())
-  })
-
-  it('lists exactly these codes, with what to do', () => {
+  it('lists exactly the codes of the command line and the dashboard, with what to do', () => {
     const listed = itemsOf(page).flatMap(([names, remedy]) =>
       names!.split(', ').map((name) => [name, remedy] as const),
     )
@@ -101,10 +94,6 @@ describe('docs/operator-errors.md', () => {
 })
 
 describe('docs/README.md', () => {
-  it('is the one that the sections of the site make (UPDATE_DOCS=1 writes it)', () => {
-    expect(documentInDocs('README.md', indexPage())).toBe(indexPage())
-  })
-
   it('names seven pages for each role, all of them in a section', () => {
     const known = SECTIONS.flatMap(({ pages }) => Object.keys(pages))
     for (const [role, pages] of Object.entries(ROLES)) {
@@ -128,11 +117,7 @@ describe('docs/README.md', () => {
 })
 
 describe('docs/configuration.md', () => {
-  const page = documentInDocs('configuration.md', configurationPage())
-
-  it('is the one that the settings make (UPDATE_DOCS=1 writes it)', () => {
-    expect(page).toBe(configurationPage())
-  })
+  const page = configurationPage()
 
   it('lists every variable once, with its default and its meaning', () => {
     const expected = Object.values(ALL_SETTINGS).map(({ variable, fallback, description }) => [
@@ -148,13 +133,8 @@ describe('docs/configuration.md', () => {
 })
 
 describe('docs/verdict.md', () => {
-  const made = withExample(readFileSync(packageFile('docs', 'verdict.md'), 'utf8'))
-  const page = documentInDocs('verdict.md', made)
+  const page = withExample(textOf('docs', 'verdict.md'))
   const namesUnder = (heading: string) => tableUnder(page, heading).map(([name]) => name!.slice(1, -1))
-
-  it('shows the token that the code makes (UPDATE_DOCS=1 writes it)', () => {
-    expect(page).toBe(made)
-  })
 
   it('lists exactly the fields of the header and the claims that the code writes', () => {
     expect(namesUnder('Header').sort()).toEqual(Object.keys(decodeProtectedHeader(exampleToken())).sort())
@@ -193,21 +173,21 @@ describe('docs/verdict.md', () => {
 
 describe('docs/operations/support-desk.md', () => {
   it('says of every reason of a rejection what support staff do', () => {
-    const page = readFileSync(packageFile('docs', 'operations', 'support-desk.md'), 'utf8')
+    const page = textOf('docs', 'operations', 'support-desk.md')
     const seen = tableUnder(page, '2. From the reason to what you do').map(([first]) => first!)
     expect(REASONS.filter((reason) => !seen.some((cell) => cell.includes(`\`${reason}\``)))).toEqual([])
   })
 })
 
-describe('docs/supply-chain.md', () => {
-  it('is the one that package.json and the records make (UPDATE_DOCS=1 writes it)', () => {
-    const made = supplyChainPage()
-    expect(documentInDocs('supply-chain.md', made)).toBe(made)
-  })
-})
-
-describe('what is generated in src and clients', () => {
-  it.each([
+describe('what is generated', () => {
+  it.each<[file: string, source: string, generate: () => string | Promise<string>]>([
+    ['docs/errors.md', 'the registry', errorsPage],
+    ['docs/operator-errors.md', 'the codes of the command line and the dashboard', operatorErrorsPage],
+    ['docs/README.md', 'the sections of the site', indexPage],
+    ['docs/configuration.md', 'the settings', configurationPage],
+    ['docs/verdict.md', 'the code that signs', () => withExample(textOf('docs', 'verdict.md'))],
+    ['docs/supply-chain.md', 'package.json and the records', supplyChainPage],
+    ['docs/commands.md', 'the commands', () => withCommands(textOf('docs', 'commands.md'))],
     ['src/contract/wire-types.ts', 'the OpenAPI document', () => wireTypes(OPENAPI)],
     ['clients/node/testing/service-calls.ts', 'the service', () => serviceCalls(OPENAPI, DESCRIPTIONS)],
     ['clients/python/countersign/wire_types.py', 'the OpenAPI document', () => pythonWireTypes(OPENAPI)],
@@ -215,21 +195,20 @@ describe('what is generated in src and clients', () => {
     [
       'clients/python/countersign/async_client.py',
       'the client that blocks',
-      () => pythonAsyncClient(readFileSync(packageFile('clients/python/countersign/client.py'), 'utf8')),
+      () => pythonAsyncClient(textOf('clients', 'python', 'countersign', 'client.py')),
     ],
     ['clients/go/wire_types.go', 'the OpenAPI document', () => goWireTypes(OPENAPI)],
     ['clients/go/constants.go', 'the service', goConstants],
-  ])('has %s as it is generated from %s (UPDATE_DOCS=1 writes it)', (file, _source, generate) => {
-    const made = generate()
+  ])('stands in %s as it is made from %s (UPDATE_DOCS=1 writes it)', async (file, _source, generate) => {
+    const made = await generate()
     expect(generatedSource(file, made)).toBe(made)
   })
 })
 
 describe('the pages that show real output', () => {
-  const page = (...path: string[]) => readFileSync(packageFile(...path), 'utf8')
-  const [readme, quickStart] = [page('README.md'), page('docs', 'guides', 'quick-start.md')]
-  const [curl, commands] = [page('docs', 'guides', 'curl.md'), page('docs', 'commands.md')]
-  const document = (name: string) => JSON.parse(page('docs', name))
+  const [readme, quickStart] = [textOf('README.md'), textOf('docs', 'guides', 'quick-start.md')]
+  const [curl, commands] = [textOf('docs', 'guides', 'curl.md'), textOf('docs', 'commands.md')]
+  const document = (name: string) => JSON.parse(textOf('docs', name))
   const standard = standardPackDocument()
   const model = `${standard.id}@${standard.version}`
   const block = (beginsWith: RegExp, text: string) => beginsWith.exec(text)![0]
@@ -273,7 +252,7 @@ describe('the pages that show real output', () => {
 })
 
 describe('README.md', () => {
-  const page = readFileSync(packageFile('README.md'), 'utf8')
+  const page = textOf('README.md')
 
   it('can be read in a few minutes', () => {
     expect(page.replace(/<!--.*?-->/g, '').length).toBeLessThan(LONGEST_README)
@@ -286,8 +265,8 @@ describe('README.md', () => {
 
 describe('docs/api-overview.md', () => {
   const { paths } = OPENAPI as { paths: Record<string, object> }
-  const written = readFileSync(packageFile('docs', 'api-overview.md'), 'utf8')
-  const page = documentInDocs('api-overview.md', withEndpoints(written, DESCRIPTIONS, paths))
+  const written = textOf('docs', 'api-overview.md')
+  const page = generatedSource('docs/api-overview.md', withEndpoints(written, DESCRIPTIONS, paths))
 
   it('lists exactly the endpoints of the OpenAPI document (UPDATE_DOCS=1 adds those that it lacks)', () => {
     const endpoints = Object.entries(paths).flatMap(([path, methods]) =>
@@ -299,10 +278,8 @@ describe('docs/api-overview.md', () => {
 })
 
 describe('docs/commands.md', () => {
-  it('is the one that the commands make (UPDATE_DOCS=1 writes it)', async () => {
-    const made = await withCommands(readFileSync(packageFile('docs', 'commands.md'), 'utf8'))
-    expect(made).toContain('- `tenant create <name>`: create a tenant')
-    expect(documentInDocs('commands.md', made)).toBe(made)
+  it('lists a command with its arguments', () => {
+    expect(textOf('docs', 'commands.md')).toContain('- `tenant create <name>`: create a tenant')
   })
 })
 
@@ -345,7 +322,7 @@ describe('the documentation of the packages', () => {
 })
 
 describe('docs/threat-model.md', () => {
-  const page = readFileSync(packageFile('docs', 'threat-model.md'), 'utf8')
+  const page = textOf('docs', 'threat-model.md')
   const named = [...page.matchAll(/`(test\/[\w/.-]+)`/g)].map(([, file]) => file!)
 
   it('names tests, and every one of them is there', () => {

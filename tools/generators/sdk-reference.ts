@@ -1,4 +1,6 @@
 /** Makes docs/sdk.md from the declarations that the SDK is published with: methods, options and errors, with the comments that an editor shows. */
+import { readFileSync } from 'node:fs'
+import { packageFile } from '../../src/lib/package-root.js'
 import { markdownList } from './markdown-list.js'
 import { type Export, exportsOf, hiddenBase, type Member, membersOf } from './sdk-declarations.js'
 
@@ -110,21 +112,17 @@ function errorEntry(one: Export, before: readonly Export[]): string {
 
 const isError = ({ kind, name }: Export) => kind === 'class' && name.endsWith('Error')
 
-/** The modules of the SDK: what an application imports from, and the declaration file of each. */
-const MODULES = {
-  'countersign/client': 'clients/node/index',
-  'countersign/client/express': 'clients/node/express',
-  'countersign/client/fastify': 'clients/node/fastify',
-  'countersign/client/hono': 'clients/node/hono',
-  'countersign/client/testing': 'clients/node/testing',
-}
-
 /** Names that have a section of their own above the lists. */
 const ELSEWHERE = new Set(['Countersign', 'FakeCountersign', 'FakeCapturePage'])
 
-/** Everything that the modules export, by module. */
+/** Everything that the modules of the SDK export, by the name from which an application imports it. */
 export const EXPORTS = () =>
-  Object.entries(MODULES).map(([module, file]) => ({ module, exports: exportsOf(file) }))
+  Object.entries<{ types: string }>(JSON.parse(readFileSync(packageFile('package.json'), 'utf8')).exports)
+    .filter(([path]) => path.startsWith('./client'))
+    .map(([path, { types }]) => ({
+      module: path.replace('.', 'countersign'),
+      exports: exportsOf(types.replace(/^\.\/dist\/|\.d\.ts$/g, '')),
+    }))
 
 /** Whether the page has to name an export. The types are left to editors, which show them where they are used. */
 export const isNamed = ({ kind }: Export) => kind !== 'interface' && kind !== 'type'
