@@ -59,8 +59,7 @@ export function webhookSchemas({ webhooks }: Json): {
 }
 
 /** A type of the list: with a schema of its own, or that of its name. */
-interface Listed extends Partial<WireType> {
-  name: string
+interface Listed extends Partial<Omit<WireType, 'name'>> {
   /** Further words about the body, after those of the endpoint. */
   further?: string
 }
@@ -69,8 +68,7 @@ interface Listed extends Partial<WireType> {
 export function typesOf(document: Json): WireType[] {
   const { schemas } = document.components
   const bodies = bodiesOf(document)
-  const listed = namedTypes(document).map((one): WireType => {
-    const { name, further, ...own } = typeof one === 'string' ? { name: one } : (one as Listed)
+  const listed = Object.entries(namedTypes(document)).map(([name, { further, ...own }]): WireType => {
     const doc = bodies.get(name)
     return {
       name,
@@ -108,213 +106,185 @@ function bodiesOf({ paths }: Json): Map<string, string> {
   return bodies
 }
 
-/** A name stands for its schema. Words that are not given are those of the endpoint that takes or gives it, or of the schema. */
-function namedTypes(document: Json): Array<string | Listed> {
+/** The types by their names, in the order of the file. Words that are not given are those of the endpoint that takes or gives it, or of the schema. */
+function namedTypes(document: Json): Record<string, Listed> {
   const { schemas } = document.components
   const webhooks = webhookSchemas(document)
   const fields = (name: string) => schemas[name].properties
   const detail = fields('Error').details.items
-  return [
-    { name: 'Environment', schema: fields('HealthResult').environment, doc: 'Environment of an API key.' },
-    {
-      name: 'Scope',
+  return {
+    Environment: { schema: fields('HealthResult').environment, doc: 'Environment of an API key.' },
+    Scope: {
       schema: detail.properties.scope,
       doc: 'A kind of call that an API key may make. A key without scopes may make every call.',
     },
-    {
-      name: 'HealthStatus',
+    HealthStatus: {
       schema: fields('HealthResult').status,
       doc: 'State of the service or of a part of it.',
     },
-    {
-      name: 'ModelGrade',
+    ModelGrade: {
       schema: fields('VerifyResult').model_grade,
       doc: 'Grade of a model pack: `production` where its error rate was measured on everybody and in each group of people; `ungrouped` where the data name no groups; else `evaluation`.',
     },
-    {
-      name: 'FmrBasis',
+    FmrBasis: {
       schema: fields('VerifyResult').fmr_basis,
       doc: 'Basis of a false match rate: `extrapolated` where nobody has measured it and the operator accepted that.',
     },
-    {
-      name: 'RejectionReason',
+    RejectionReason: {
       schema: fields('VerifyResult').reason.anyOf[0],
       doc: 'The reason for which verify rejects a capture.',
     },
-    {
-      name: 'LivenessRequirement',
+    LivenessRequirement: {
       schema: fields('VerifyRequestWithImage').require_liveness,
       doc: 'The checks of liveness that a capture must have passed.',
     },
-    {
-      name: 'FrameGuidance',
+    FrameGuidance: {
       schema: fields('Guidance').guidance.items,
       doc: 'Advice to a person about one frame.',
     },
-    {
-      name: 'LivenessGuidance',
+    LivenessGuidance: {
       schema: fields('Liveness').guidance.items,
       doc: 'Advice to a person about the frames of a challenge.',
     },
-    {
-      name: 'PhotoGuidance',
+    PhotoGuidance: {
       schema: detail.properties.guidance,
       doc: 'Advice to a person about a photo that was refused: a code that `<countersign-capture>` has texts for.',
     },
-    {
-      name: 'LivenessFinding',
+    LivenessFinding: {
       schema: fields('Liveness').findings.items,
       doc: 'A suspicion about the frames of a challenge: for the backend, never for the person.',
     },
-    {
-      name: 'QualityComponent',
+    QualityComponent: {
       schema: fields('QualityFinding').component,
       doc: 'A measurement of light, focus, pose or eyes, as ISO/IEC 29794-5 names it.',
     },
-    'QualityBound',
-    'QualityIssue',
-    'QualityFinding',
-    'ImageQuality',
-    'Quality',
-    'EnrollmentQuality',
-    'Liveness',
-    {
-      name: 'ChallengeStep',
+    QualityBound: {},
+    QualityIssue: {},
+    QualityFinding: {},
+    ImageQuality: {},
+    Quality: {},
+    EnrollmentQuality: {},
+    Liveness: {},
+    ChallengeStep: {
       schema: fields('Challenge').steps.items,
       doc: 'A pose that a challenge asks for. `left` and `right` are the person’s own.',
     },
-    {
-      name: 'ClientSignal',
+    ClientSignal: {
       schema: schemas.CaptureReport.properties.signals.items,
       doc: 'A signal about a capture that the browser reports.',
     },
-    'CaptureReport',
-    'CaptureSignal',
-    {
-      name: 'CaptureIntegrity',
+    CaptureReport: {},
+    CaptureSignal: {},
+    CaptureIntegrity: {
       schema: schemas.CaptureIntegrity,
       doc: 'Signs that pictures may not come from a camera of the device: hints, never proof. They change no verdict.',
     },
-    { name: 'ChallengeAnswer', parameters: IMAGE },
-    'PasskeyDescriptor',
-    'PasskeyCreationOptions',
-    'PasskeyRequestOptions',
-    'PasskeyRegistrationResponse',
-    'PasskeyAuthenticationResponse',
-    'PasskeyAssertion',
-    'Passkey',
-    'PasskeyRegistrationRequest',
-    { name: 'PasskeyRegistrationChallenge', further: 'what the browser is asked for' },
-    { name: 'PasskeyRegistration', further: 'what the browser answered' },
-    'RegisteredPasskey',
-    'PasskeyList',
-    'RevokedPasskey',
-    'CancelledPasskeyRecovery',
-    { name: 'PasskeyAssertionRequest', parameters: ACTION },
-    { name: 'PasskeyAssertionChallenge', further: 'what the browser is asked for' },
-    'ProvenPasskey',
-    {
-      name: 'ChallengeFields',
+    ChallengeAnswer: { parameters: IMAGE },
+    PasskeyDescriptor: {},
+    PasskeyCreationOptions: {},
+    PasskeyRequestOptions: {},
+    PasskeyRegistrationResponse: {},
+    PasskeyAuthenticationResponse: {},
+    PasskeyAssertion: {},
+    Passkey: {},
+    PasskeyRegistrationRequest: {},
+    PasskeyRegistrationChallenge: { further: 'what the browser is asked for' },
+    PasskeyRegistration: { further: 'what the browser answered' },
+    RegisteredPasskey: {},
+    PasskeyList: {},
+    RevokedPasskey: {},
+    CancelledPasskeyRecovery: {},
+    PasskeyAssertionRequest: { parameters: ACTION },
+    PasskeyAssertionChallenge: { further: 'what the browser is asked for' },
+    ProvenPasskey: {},
+    ChallengeFields: {
       schema: schemas.ChallengeRequest,
       doc: 'Body of `POST /v1/challenges`.',
       parameters: ACTION,
     },
-    'Challenge',
-    { name: 'GuidanceRequest', further: 'a small frame of a person before the camera', parameters: IMAGE },
-    'Guidance',
-    'Consent',
-    'RecordConsentRequest',
-    { name: 'RecordedConsent', further: 'the consent that is recorded now' },
-    {
-      name: 'EnrollFields',
+    Challenge: {},
+    GuidanceRequest: { further: 'a small frame of a person before the camera', parameters: IMAGE },
+    Guidance: {},
+    Consent: {},
+    RecordConsentRequest: {},
+    RecordedConsent: { further: 'the consent that is recorded now' },
+    EnrollFields: {
       schema: schemas.EnrollRequestWithImage,
       doc: 'Body of `POST /v1/enroll`, without the photos.',
       without: ['image'],
     },
-    'EnrollResult',
-    {
-      name: 'AssessResult',
+    EnrollResult: {},
+    AssessResult: {
       schema: schemas.AssessResult,
       doc: 'Answer of `POST /v1/enroll` with `dry_run`: the quality of the photos. Nothing is stored.',
     },
-    {
-      name: 'VerifyFields',
+    VerifyFields: {
       schema: schemas.VerifyRequestWithImage,
       doc: 'Body of `POST /v1/verify`, without the photos.',
       without: ['image'],
       parameters: ACTION,
     },
-    {
-      name: 'VerifyFacts',
+    VerifyFacts: {
       schema: schemas.VerifyResult,
       doc: 'Answer of `POST /v1/verify`, without the verdict.',
       without: ['verdict', 'reason', 'score'],
     },
-    {
-      name: 'Verification',
+    Verification: {
       further: 'the verdict of an earlier verification. It proves and approves nothing',
     },
-    'DeleteRequest',
-    { name: 'DeleteResult', further: 'the receipt of an erasure' },
-    { name: 'User', further: 'an enrolled user' },
-    { name: 'AuditEntry', schema: schemas.AuditEntry, doc: 'One entry of the audit log.' },
-    { name: 'AuditPage', further: 'a page of the audit log' },
-    'HealthResult',
-    'RotateSigningRequest',
-    'RotateSigningResult',
-    'ConsentText',
-    'BatchPayee',
-    'DisplayedText',
-    {
-      name: 'CaptureSessionFields',
+    DeleteRequest: {},
+    DeleteResult: { further: 'the receipt of an erasure' },
+    User: { further: 'an enrolled user' },
+    AuditEntry: { schema: schemas.AuditEntry, doc: 'One entry of the audit log.' },
+    AuditPage: { further: 'a page of the audit log' },
+    HealthResult: {},
+    RotateSigningRequest: {},
+    RotateSigningResult: {},
+    ConsentText: {},
+    BatchPayee: {},
+    DisplayedText: {},
+    CaptureSessionFields: {
       schema: schemas.CaptureSessionRequest,
       doc: 'Body of `POST /v1/capture-sessions`.',
       parameters: ACTION,
     },
-    { name: 'CaptureSessionLink', further: 'the link for the person' },
-    {
-      name: 'CaptureSessionStatus',
+    CaptureSessionLink: { further: 'the link for the person' },
+    CaptureSessionStatus: {
       schema: fields('CaptureSession').status,
       doc: fields('CaptureSession').status.description,
     },
-    {
-      name: 'CaptureSessionFacts',
+    CaptureSessionFacts: {
       schema: schemas.CaptureSession,
       doc: 'Answer of `GET /v1/capture-sessions/{session_id}`, without the result.',
       without: ['result'],
     },
-    {
-      name: 'ClaimFacts',
+    ClaimFacts: {
       schema: claimsSchema(schemas),
       doc: 'Claims of a verdict JWT, without the verdict.',
       without: ['verdict', 'reason', 'score'],
       parameters: ACTION,
     },
-    {
-      name: 'WebhookFacts',
+    WebhookFacts: {
       schema: webhooks.event,
       doc: 'Body of a webhook, without the event.',
       without: ['type', 'data'],
     },
-    {
-      name: 'WebhookData',
+    WebhookData: {
       schema: {
         properties: Object.fromEntries(webhooks.data),
         required: webhooks.data.map(([type]) => type),
       },
       doc: 'Data of each event of a webhook.',
     },
-    {
-      name: 'DocumentedErrorDetail',
+    DocumentedErrorDetail: {
       schema: detail,
       doc: 'One detail of an error of this version of the service.',
     },
-    {
-      name: 'DocumentedError',
+    DocumentedError: {
       schema: schemas.Error,
       doc: 'Body of an error of this version of the service.',
     },
-  ]
+  }
 }
 
 function wordsOf(words: string[]): string {
