@@ -1,4 +1,5 @@
 /** Error rates of a verification system from scored pairs (ISO/IEC 19795-1): FNMR at a false match rate, EER, balanced accuracy. */
+import { countWhile } from './score-curve.js'
 
 export interface ScoredPair {
   /** Higher is more alike; null when an image could not be used, which counts as a non-match. */
@@ -37,8 +38,10 @@ export function errorRates(pairs: readonly ScoredPair[], fmrs: readonly number[]
   const impostor = scoresOf(false)
   if (genuine.length === 0 || impostor.length === 0)
     throw new TypeError('error rates need genuine and impostor pairs')
-  const missed = (threshold: number) => countUpTo(genuine, threshold) / genuine.length
-  const matched = (threshold: number) => 1 - countUpTo(impostor, threshold) / impostor.length
+  const shareUpTo = (sorted: Float64Array, threshold: number) =>
+    countWhile(sorted, (score) => score <= threshold) / sorted.length
+  const missed = (threshold: number) => shareUpTo(genuine, threshold)
+  const matched = (threshold: number) => 1 - shareUpTo(impostor, threshold)
   let eer = 1
   let balancedAccuracy = 0
   for (const threshold of new Set([...genuine, ...impostor])) {
@@ -54,15 +57,4 @@ export function errorRates(pairs: readonly ScoredPair[], fmrs: readonly number[]
       return { fmr, threshold, fnmr: missed(threshold) }
     })
   return { genuine: genuine.length, impostor: impostor.length, points, eer, balancedAccuracy }
-}
-
-/** Number of ascending values that are at most `limit`. */
-function countUpTo(sorted: Float64Array, limit: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (sorted[middle]! <= limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -5,7 +5,7 @@
  * The pigeonhole bootstrap, 2007).
  */
 import { seededRandom } from './random.js'
-import { countBelow, type PeopleCurve } from './score-curve.js'
+import { countBelow, countWhile, type PeopleCurve } from './score-curve.js'
 
 export const REPLICATES = 1000
 
@@ -40,7 +40,7 @@ export class PersonBootstrap {
    */
   fmrAt(thresholds: readonly number[], members?: Uint8Array): Replicates {
     const { tail, impostors } = this.curve
-    const ends = thresholds.map((threshold) => countAtLeast(tail.scores, threshold))
+    const ends = thresholds.map((threshold) => countWhile(tail.scores, (score) => score >= threshold))
     const inOrder = [...ends.keys()].sort((x, y) => ends[x]! - ends[y]!)
     return this.collect(thresholds.length, members, (weights, put) => {
       const total = impostors.countWith(weights)
@@ -160,15 +160,4 @@ export class PersonBootstrap {
       measure(members ? times.map((n, person) => n * members[person]!) : times, put)
     return values.map((of, index) => of.subarray(0, lengths[index]!))
   }
-}
-
-/** How many of the descending values are at least `limit`. */
-function countAtLeast(descending: Float64Array, limit: number): number {
-  let [low, high] = [0, descending.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (descending[middle]! >= limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

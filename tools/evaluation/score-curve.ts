@@ -159,10 +159,15 @@ export function justAbove(score: number): number {
 
 /** Number of ascending values below `limit`. */
 export function countBelow(sorted: Float64Array, limit: number): number {
-  let [low, high] = [0, sorted.length]
+  return countWhile(sorted, (value) => value < limit)
+}
+
+/** Number of values at the beginning for which a condition holds, which holds for none behind them. */
+export function countWhile(values: Float64Array, holds: (value: number) => boolean): number {
+  let [low, high] = [0, values.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if (sorted[middle]! < limit) low = middle + 1
+    if (holds(values[middle]!)) low = middle + 1
     else high = middle
   }
   return low
