@@ -86,7 +86,7 @@ export const falseNonMatchRate: Evidence = {
   }),
   settings: ['fmr'],
   facts: ['pack'],
-  tests: 'evaluation/accuracy-page',
+  tests: 'bench/figures',
   documents: DOCUMENTS,
 }
 
