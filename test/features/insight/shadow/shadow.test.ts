@@ -10,7 +10,7 @@ import { type ShadowView, shadowViews } from '../../../../src/features/insight/s
 import { agedReferenceReader } from '../../../../src/features/learning-references/aged-references.js'
 import { DAY_MS } from '../../../../src/lib/clock.js'
 import { type ApiClient, apiClient } from '../../../support/client.js'
-import { altered, base64, face, photosOf } from '../../../support/faces.js'
+import { altered, base64, face, photosOf, unseenFace } from '../../../support/faces.js'
 import { scrape } from '../../../support/metrics.js'
 import { operationsOf } from '../../../support/operations.js'
 import { writeShiftedPack } from '../../../support/packs.js'
@@ -172,7 +172,10 @@ describe('a candidate pack', () => {
 it('verifies without idle workers are dropped and counted, and answered as ever', async () => {
   await start({ COUNTERSIGN_SHADOW_MIN_FACE_PX: '1000', COUNTERSIGN_QUEUE_LIMIT: '100' })
   await enroll('ada')
-  const answers = await Promise.all(Array.from({ length: 40 }, () => verify('ada', 'adaToday')))
+  const images = await Promise.all(Array.from({ length: 40 }, () => unseenFace('adaToday')))
+  const answers = await Promise.all(
+    images.map((image) => api.verify({ user_id: 'ada', image: base64(image), action })),
+  )
   expect(answers.map(({ body }) => body.verdict)).toEqual(answers.map(() => 'approved'))
   const [day] = await counted(40)
   expect(day!.dropped).toBeGreaterThan(10)
