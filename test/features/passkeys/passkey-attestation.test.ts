@@ -83,6 +83,11 @@ describe('an attestation', () => {
     expect(rootOf([...chain, authority])).toBe(fingerprint)
   })
 
+  it('counts only for the model that the certificate names, to the last digit', () => {
+    const alike = `${MODEL.slice(0, -1)}f`
+    expect(attestingRoot(statement(chain), alike, [known.root])).toBeNull()
+  })
+
   it('counts where the authenticator itself is named', () => {
     const pem = new X509Certificate(chain[0]!).toString()
     expect(rootOf(chain, [pem])).toBe(fingerprintOf(pem))
