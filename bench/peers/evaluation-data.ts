@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { loadModelPack, type ModelPack, verifyModelPack } from '../../models/pack/model-pack.js'
 import type { PackManifest } from '../../models/pack/pack-schema.js'
 import { packageFile } from '../../src/lib/package-root.js'
+import { ARCFACE_TARGET } from '../../tools/pack-builders/build/arcface-target.js'
 import { temporaryDir } from '../lib/temporary-dir.js'
 
 const FOLDER = packageFile('..', 'shared', 'data')
@@ -80,13 +81,7 @@ export async function writeSameNetworksPack(): Promise<ModelPack> {
       },
       alignment: {
         source: [0, 1, 2, 3, 4],
-        target: [
-          [38.2946, 51.6963],
-          [73.5318, 51.5014],
-          [56.0252, 71.7366],
-          [41.5493, 92.3655],
-          [70.7299, 92.2041],
-        ],
+        target: ARCFACE_TARGET,
       },
       dimensions: 128,
       normalize: true,

@@ -11,6 +11,7 @@ import { Engine } from '../../src/biometrics/engine/engine.js'
 import type { CallOptions, EngineOptions, ImageLimits, PackChoice } from '../../src/biometrics/types.js'
 import { FRAME_LIMITS, guidanceOn } from '../../src/features/challenges/film/frame-guidance.js'
 import { type FilmedSteps, judgeFilm } from '../../src/features/challenges/film/judge-film.js'
+import { ARCFACE_TARGET } from '../../tools/pack-builders/build/arcface-target.js'
 import { OnnxGraph } from '../../tools/pack-builders/onnx/onnx-writer.js'
 import { temporaryFolder, whenOver } from '../support/temporary-folder.js'
 
@@ -119,7 +120,7 @@ export function writeEvaluationPack(
     embedder: {
       ...take(embedder),
       input: { width: 112, height: 112, color: 'rgb', mean: triple(127.5), scale: triple(1 / 128) },
-      alignment: { source: [0, 1, 2, 3, 4], target: arcFaceTemplate },
+      alignment: { source: [0, 1, 2, 3, 4], target: ARCFACE_TARGET },
       dimensions: 128,
       normalize: true,
       flipAverage: true,
@@ -139,14 +140,6 @@ export function writeEvaluationPack(
   writeFileSync(join(dir, 'pack.json'), JSON.stringify(manifest))
   return dir
 }
-
-const arcFaceTemplate: Array<[number, number]> = [
-  [38.2946, 51.6963],
-  [73.5318, 51.5014],
-  [56.0252, 71.7366],
-  [41.5493, 92.3655],
-  [70.7299, 92.2041],
-]
 
 function triple(value: number): [number, number, number] {
   return [value, value, value]

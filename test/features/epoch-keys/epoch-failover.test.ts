@@ -179,9 +179,9 @@ overPostgres(() => {
       await destroyEnded(after, folder)
       // Neither earlier keys are left, nor one that only the primary knew.
       expect(keyFiles(path)).toEqual([`${keyId}.epoch-key`])
-      const anew = await open(server, path)
-      await assertAllUnder(anew, folder, keyId)
-      for (const user of [...USERS, 'late', 'later']) expect(await opens(anew, tenantId, user)).toBe(true)
+      const reopened = await open(server, path)
+      await assertAllUnder(reopened, folder, keyId)
+      for (const user of [...USERS, 'late', 'later']) expect(await opens(reopened, tenantId, user)).toBe(true)
     })
   })
 

@@ -1,4 +1,5 @@
 /** YuNet and SFace of the OpenCV Zoo, downloaded. */
+import { ARCFACE_TARGET } from '../build/arcface-target.js'
 import {
   type CatalogueDownload,
   type CatalogueFile,
@@ -59,16 +60,9 @@ function packDocument(files: readonly CatalogueFile[]) {
     embedder: {
       ...downloadedNetwork(files, 'embedder'),
       input: { width: 112, height: 112, color: 'rgb', ...RAW },
-      // Right eye, left eye, nose tip, right and left mouth corner in ArcFace's chip.
       alignment: {
         source: [0, 1, 2, 3, 4],
-        target: [
-          [38.2946, 51.6963],
-          [73.5318, 51.5014],
-          [56.0252, 71.7366],
-          [41.5493, 92.3655],
-          [70.7299, 92.2041],
-        ],
+        target: ARCFACE_TARGET,
       },
       dimensions: 128,
       normalize: true,
